@@ -1,0 +1,93 @@
+"""What does an arm change, and how sure are we?
+
+Effects are differences paired by seed: both arms of a pair saw the same tokens and share every
+weight that the arm does not touch, so what a seed does to both cancels.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_paired
+
+from analysis.frame import Effects
+from analysis.power import detectable
+from analysis.results import Results
+
+LEVEL = 0.95
+
+
+def effects(results: Results) -> pd.DataFrame:
+    """Every arm against the baseline on every endpoint of the study: a table of `analysis.frame.Effects`.
+
+    p-values are of paired t-tests, `p_holm` corrected over all rows (Holm 1979), `p_sign_flip` of the exact
+    sign-flip test beside them. Pairs in which either trial diverged or is missing do not count.
+    """
+    baseline, *others = results.arms
+    rows = []
+    for measure, reduction in results.study["endpoints"].items():
+        table = results.endpoint(measure, reduction)
+        unit = results.measures.unit.get(measure, "share of trials")
+        rows += [{"arm": arm, "endpoint": measure, "unit": unit, **paired(table[baseline], table[arm])} for arm in others]
+    frame = pd.DataFrame(rows, columns=list(Effects.__annotations__))
+    return Effects.check(frame.assign(p_holm=holm(frame.p.astype(float).to_list())))
+
+
+def paired(baseline: pd.Series, level: pd.Series) -> dict[str, float | int | bool]:
+    """Mean of level − baseline over seeds that have both, d̄ ± t_(n−1) s_d / √n, with its tests.
+
+    One pair has no interval; differences that are all exactly zero are called identical and have no test.
+
+    >>> made = paired(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
+    >>> round(made["effect"], 3), round(made["low"], 3), round(made["high"], 3)
+    (0.5, 0.252, 0.748)
+    """
+    both = pd.DataFrame({"baseline": baseline, "level": level}).dropna()
+    change = (both.level - both.baseline).to_numpy()
+    found: dict[str, float | int | bool] = {
+        "pairs": len(change), "baseline": both.baseline.mean(), "level": both.level.mean(), "effect": change.mean() if len(change) else np.nan,
+        "identical": bool(len(change)) and not change.any(),
+    } | dict.fromkeys(("low", "high", "deviation", "p", "p_holm", "p_sign_flip", "detectable", "correlation"), np.nan)  # fmt: skip
+    if len(change) > 1:
+        found |= _spread(change)
+        found["correlation"] = both.baseline.corr(both.level) if both.baseline.std() and both.level.std() else np.nan
+    return found
+
+
+def _spread(change: np.ndarray) -> dict[str, float]:
+    deviation = float(change.std(ddof=1))
+    if deviation == 0:
+        return {"deviation": 0.0, "low": change.mean(), "high": change.mean(), "detectable": 0.0}
+    test = stats.ttest_1samp(change, 0.0)
+    interval = test.confidence_interval(LEVEL)
+    exact = stats.permutation_test((change,), np.mean, permutation_type="samples", n_resamples=100_000, rng=np.random.default_rng(0))
+    return {
+        "low": interval.low, "high": interval.high, "deviation": deviation, "p": test.pvalue,
+        "p_sign_flip": exact.pvalue, "detectable": detectable(len(change)) * deviation,
+    }  # fmt: skip
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """p-values corrected over a family (Holm 1979); those that do not exist stay out of it.
+
+    >>> [round(x, 3) for x in holm([0.01, float("nan"), 0.04])]
+    [0.02, nan, 0.04]
+    """
+    values = np.array(p, dtype=float)
+    there = ~np.isnan(values)
+    if there.any():
+        values[there] = multipletests(values[there], method="holm")[1]
+    return values.tolist()
+
+
+def equivalence(baseline: pd.Series, level: pd.Series, margin: float) -> float:
+    """The p-value of two one-sided paired tests that the mean difference lies within ± margin (Schuirmann 1987)."""
+    both = pd.DataFrame({"baseline": baseline, "level": level}).dropna()
+    change = both.level - both.baseline
+    if len(both) < 2:
+        return float("nan")
+    if change.std() == 0:
+        return float(abs(change.iloc[0]) >= margin)
+    return float(ttost_paired(both.level.to_numpy(), both.baseline.to_numpy(), -margin, margin)[0])

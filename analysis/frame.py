@@ -1,0 +1,58 @@
+"""Tables that know their columns' types and units."""
+
+from typing import Annotated, get_args, get_origin, get_type_hints
+
+import pandas as pd
+
+
+class Frame:
+    """Subclass with annotated columns; `Annotated[float, "seeds"]` gives the unit."""
+
+    @classmethod
+    def check(cls, frame: pd.DataFrame) -> pd.DataFrame:
+        """The declared columns first, in order and typed, then all others. Raises ValueError if one is missing."""
+        types = get_type_hints(cls)
+        if absent := types.keys() - set(frame.columns):
+            raise ValueError(f"{cls.__name__} lacks the columns {sorted(absent)}; it has {sorted(frame.columns)}")
+        others = [column for column in frame.columns if column not in types]
+        return frame[[*types, *others]].astype(types)
+
+    @classmethod
+    def unit(cls, column: str) -> str:
+        """The unit of a column, or nothing."""
+        hint = get_type_hints(cls, include_extras=True)[column]
+        return str(get_args(hint)[1]) if get_origin(hint) is Annotated else ""
+
+
+class Trials(Frame):
+    """One row for each arm and seed of a study; after these columns, one for each setting, by its key."""
+
+    trial: str
+    arm: str
+    seed: int
+    status: str
+    parameters: Annotated[float, "weights"]
+    tokens: Annotated[float, "tokens"]
+    cpu_seconds: Annotated[float, "s"]
+    peak_memory_mb: Annotated[float, "MB"]
+
+
+class Effects(Frame):
+    """One row for each arm and endpoint: the arm's endpoint minus the baseline's, paired by seed."""
+
+    arm: str
+    endpoint: str
+    unit: str
+    pairs: Annotated[int, "seeds"]
+    baseline: float
+    level: float
+    effect: float
+    low: float
+    high: float
+    deviation: float
+    p: float
+    p_holm: float
+    p_sign_flip: float
+    detectable: float
+    correlation: float
+    identical: bool

@@ -1,0 +1,60 @@
+"""What a number of seeds can see.
+
+The power of the paired t-test is integrated over the chi distribution of the standard deviation:
+`scipy.stats.nct` gives NaN at large effects and statsmodels' solver goes wrong at tiny samples.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import chi, norm, t
+
+
+def power(effect: float, pairs: int, alpha: float = 0.05) -> float:
+    """The chance that a two-sided paired t-test at level `alpha` sees a mean difference of `effect` standard deviations.
+
+    P(|Z + effect √n| > t_(1−α/2, n−1) · S) with Z standard normal and S² a chi-square over its n − 1 degrees of freedom.
+
+    >>> round(power(0.0, 8), 3), round(power(1.0, 10), 3)
+    (0.05, 0.803)
+    """
+    degrees, shift = pairs - 1, effect * np.sqrt(pairs)
+    critical = t.isf(alpha / 2, degrees)
+
+    def seen(spread: float) -> float:
+        bar = critical * spread / np.sqrt(degrees)
+        return float((norm.sf(bar - shift) + norm.cdf(-bar - shift)) * chi.pdf(spread, degrees))
+
+    middle = float(np.sqrt(degrees))
+    return quad(seen, 0, middle, limit=200)[0] + quad(seen, middle, middle + 40, limit=200)[0]
+
+
+@lru_cache(maxsize=1024)
+def detectable(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> float:
+    """The smallest difference, in standard deviations of the paired differences, that is seen with this chance.
+
+    Raises ValueError for fewer than 2 pairs, which see nothing.
+
+    >>> [round(detectable(n), 2) for n in (3, 4, 5, 6, 8, 10)]
+    [3.26, 2.13, 1.68, 1.43, 1.16, 1.0]
+    >>> round(detectable(4, alpha=0.005), 2)
+    4.71
+    """
+    if pairs < 2:
+        raise ValueError(f"{pairs} pair has no spread: at least 2 seeds are needed to see anything")
+    return float(brentq(lambda effect: power(effect, pairs, alpha) - chance, 1e-6, 1e3))
+
+
+def seeds_needed(effect: float, alpha: float = 0.05, chance: float = 0.8, most: int = 1000) -> int | None:
+    """How many pairs see an effect of this many standard deviations; None if more than `most`.
+
+    >>> seeds_needed(1.0), seeds_needed(1.43), seeds_needed(0.0)
+    (10, 6, None)
+    """
+    size = abs(effect)
+    if detectable(most, alpha, chance) > size:
+        return None
+    enough = (n for n in range(2, most + 1) if detectable(n, alpha, chance) <= size)
+    return next(enough)

@@ -1,0 +1,31 @@
+"""From a curve to the number that a study compares."""
+
+import difflib
+from collections.abc import Callable
+
+import pandas as pd
+
+REDUCTIONS: dict[str, Callable[[pd.Series], float]] = {
+    "final": lambda values: values.iloc[-1],
+    "mean": pd.Series.mean,
+    "median": pd.Series.median,
+    "min": pd.Series.min,
+    "max": pd.Series.max,
+    "any": lambda values: float(values.astype(bool).any()),
+}
+
+
+def reducer(name: str) -> Callable[[pd.Series], float]:
+    """The reduction called `name`, of a curve in order of steps without missing values.
+
+    >>> reducer("final")(pd.Series([3.0, 1.0, 2.0]))
+    2.0
+    >>> reducer("medain")
+    Traceback (most recent call last):
+    ValueError: there is no reduction 'medain' (did you mean 'median'?); there are: final, mean, median, min, max, any
+    """
+    if name not in REDUCTIONS:
+        near = difflib.get_close_matches(name, REDUCTIONS, n=1)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        raise ValueError(f"there is no reduction {name!r}{hint}; there are: {', '.join(REDUCTIONS)}")
+    return REDUCTIONS[name]

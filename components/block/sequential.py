@@ -1,0 +1,23 @@
+"""One sublayer after the other."""
+
+from torch import nn
+
+from components.block import blocks
+from components.position import Position
+from components.shapes import Hidden
+
+
+@blocks.register("sequential")
+class Sequential(nn.Module):
+    """y = ffn(mixer(x))
+
+    Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.1.
+    """
+
+    def __init__(self, mixer: nn.Module, ffn: nn.Module) -> None:
+        super().__init__()
+        self.mixer = mixer
+        self.ffn = ffn
+
+    def forward(self, x: Hidden, position: Position) -> Hidden:
+        return self.ffn(self.mixer(x, position))

@@ -1,0 +1,231 @@
+"""Promises that every registered part keeps, checked from its kind's own annotations.
+
+A new part is under contract by existing. The checks need no test framework, so that whoever
+installed the package can run them on a part of their own.
+"""
+
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import torch
+from torch import Tensor, nn
+
+from components.initialise import draw
+from components.linear import Embedding, Linear
+from components.parts import Parts, Sizes
+from components.registry import Registry, kinds
+from components.sublayer import Nothing, Sublayer
+
+EXTENTS = {"B": 2, "T": 5, "S": 5, "H": 3, "D": 12, "K": 4, "V": 7, "W": 12, "...": 2, "1": 1}
+SIZES = Sizes(vocabulary=7, context=5, width=12, depth=2, heads=3)
+COMPANIONS = {
+    "norm": "layernorm", "placement": "pre", "block": "sequential", "residual": "add", "mixer": "attention",
+    "projection": "separate", "attention": "softmax", "scale": "sqrt", "mask": "causal", "position": "none",
+    "ffn": "gelu", "init": "fan_in", "readout": "untied",
+}  # fmt: skip
+KNOB_TYPES = (bool, int, float, str, Path)
+
+
+class BrokenContract(AssertionError):
+    """What a part promised and did not keep, in one sentence."""
+
+
+def companions() -> Parts:
+    """The plain parts that a part under test works with."""
+    return Parts({kind: {"name": name} for kind, name in COMPANIONS.items()})
+
+
+def _sublayer() -> nn.Module:
+    placement = companions()["placement"]()
+    return Sublayer(Linear(12, 12), lambda: nn.LayerNorm(12), placement, companions()["residual"](12, 2))
+
+
+class _Mixing(nn.Module):
+    """A causal stand-in for a mixer that ignores positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sublayer = _sublayer()
+
+    def forward(self, x: Tensor, *more: nn.Module) -> Tensor:
+        return self.sublayer(x.cumsum(-2))
+
+
+WIRING: dict[str, Callable[[], Any]] = {
+    "width": lambda: SIZES.width, "depth": lambda: SIZES.depth, "head_width": lambda: SIZES.head_width,
+    "sizes": lambda: SIZES, "parts": companions, "query_gain": lambda: 1.0, "mixer": _Mixing, "ffn": _sublayer,
+    "embedding": lambda: Embedding(SIZES.vocabulary, SIZES.width),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    """One method that a contract declares, with the shape of each argument and of the result."""
+
+    method: str
+    hints: dict[str, Any]
+
+    def arguments(self, dtype: torch.dtype = torch.float32) -> dict[str, Any]:
+        """Random tensors of the declared shapes; the plainest value for anything else."""
+        generator = torch.Generator().manual_seed(0)
+        return {name: _value(name, hint, dtype, generator) for name, hint in self.hints.items() if name != "return"}
+
+    def on(self, part: Any, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        """The results as a tuple."""
+        result = (part if self.method == "__call__" else getattr(part, self.method))(*arguments.values())
+        return result if isinstance(result, tuple) else (result,)
+
+
+def _value(name: str, hint: Any, dtype: torch.dtype, generator: torch.Generator) -> Any:
+    if get_origin(hint) in (Union, types.UnionType):
+        return None
+    if get_origin(hint) is Annotated:
+        return torch.randn([EXTENTS[axis] for axis in get_args(hint)[1].split()], generator=generator).to(dtype).requires_grad_()
+    if hint is torch.device:
+        return torch.device("cpu")
+    return EXTENTS["T"] if hint is int else companions()[name](SIZES)
+
+
+def calls(registry: Registry[Any]) -> list[Call]:
+    """Every method of the kind's contract that states what it returns."""
+    methods = {name: method for name, method in vars(registry.contract).items() if inspect.isfunction(method)}
+    public = (name for name in methods if name == "__call__" or not name.startswith("_"))
+    hints = {name: get_type_hints(methods[name], include_extras=True) for name in public}
+    return [Call(name, hint) for name, hint in hints.items() if "return" in hint]
+
+
+def make(registry: Registry[Any], name: str) -> Any:
+    """The part, built at the contracts' sizes with drawn weights."""
+    part = registry[name](*(WIRING[wire]() for wire in registry.wiring))
+    if isinstance(part, nn.Module):
+        draw(part, 0, companions()["init"](SIZES.depth))
+    return part
+
+
+def states_its_formula(registry: Registry[Any], name: str) -> None:
+    """The docstring opens with a formula and names its source, unless it changes nothing."""
+    text = inspect.getdoc(registry[name]) or ""
+    if "Source:" not in text and not text.startswith("y = "):
+        raise BrokenContract("its docstring names no source: open it with the formula and add a line `Source: …`")
+
+
+def has_plain_knobs(registry: Registry[Any], name: str) -> None:
+    """Every knob has a type that a configuration file can hold, and at most one is a switch."""
+    knobs = registry.knobs(name)
+    for knob, (hint, _) in knobs.items():
+        plain = get_args(hint) or (hint,)
+        if not all(isinstance(t, type) and issubclass(t, (*KNOB_TYPES, Enum, types.NoneType)) for t in plain):
+            raise BrokenContract(f"its knob {knob} is a {hint}: use int, float, bool, str, Path, an Enum or a tuple of these")
+    if len(switches := [knob for knob, (hint, _) in knobs.items() if hint is bool]) > 1:
+        raise BrokenContract(f"it has {len(switches)} boolean knobs ({', '.join(switches)}): one part, one switch at most")
+
+
+def keeps_shape_and_type(registry: Registry[Any], name: str) -> None:
+    """Results have the declared shapes, and the type of the inputs, in float32 and bfloat16."""
+    for dtype in (torch.float32, torch.bfloat16):
+        part = make(registry, name)
+        part = part.to(dtype) if isinstance(part, nn.Module) else part
+        for call in calls(registry):
+            results = call.on(part, call.arguments(dtype))
+            for result, promise in zip(results, _promises(call.hints["return"]), strict=True):
+                _same(call, result, promise, dtype)
+
+
+def _promises(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) is tuple else (hint,)
+
+
+def _same(call: Call, result: Any, promise: Any, dtype: torch.dtype) -> None:
+    if promise is float and not (isinstance(result, float) and 0 < result < float("inf")):
+        raise BrokenContract(f"{call.method} gave {result!r}, must be a positive finite number")
+    if get_origin(promise) is not Annotated or result is None:
+        return
+    shape, axes = tuple(result.shape), get_args(promise)[1]
+    if shape != tuple(EXTENTS[axis] for axis in axes.split()):
+        raise BrokenContract(f"{call.method} gave the shape {shape}, must be {axes} = {tuple(EXTENTS[a] for a in axes.split())}")
+    if result.dtype not in (dtype, torch.bool):
+        raise BrokenContract(f"{call.method} gave {result.dtype} for inputs of {dtype}")
+
+
+def sends_gradient(registry: Registry[Any], name: str) -> None:
+    """A finite gradient reaches every parameter and every input that the part does not declare ignored."""
+    part = make(registry, name)
+    if isinstance(part, Nothing) or not isinstance(part, nn.Module):
+        return
+    inputs: dict[str, Tensor] = {}
+    for call in calls(registry):
+        arguments = call.arguments()
+        tensors = {f"{call.method}({k})": v for k, v in arguments.items() if isinstance(v, Tensor) and k not in getattr(part, "ignores", ())}
+        results = [r for r in call.on(part, arguments) if isinstance(r, Tensor)]
+        if tensors and results:
+            torch.stack([result.square().sum() for result in results]).sum().backward()
+            inputs |= tensors if call.method == "__call__" else {}
+    for what, tensor in {**dict(part.named_parameters()), **inputs}.items():
+        if tensor.grad is None or not bool(tensor.grad.isfinite().all()):
+            raise BrokenContract(f"{what} gets {'no' if tensor.grad is None else 'a non-finite'} gradient")
+
+
+def repeats_itself(registry: Registry[Any], name: str) -> None:
+    """Two calls agree, and so does a copy with the same state; the state holds parameters only."""
+    part, copy = make(registry, name), make(registry, name)
+    if not isinstance(part, nn.Module):
+        return
+    if extra := set(part.state_dict()) - {n for n, _ in part.named_parameters(remove_duplicate=False)}:
+        raise BrokenContract(f"it saves {sorted(extra)}, which are no parameters: a model must load at another context")
+    copy.load_state_dict(part.state_dict())
+    for call in calls(registry):
+        first, *others = (call.on(p, call.arguments()) for p in (part, part, copy))
+        if not all(_equal(first, other) for other in others):
+            raise BrokenContract(f"{call.method} gave two different results for the same input and weights")
+
+
+def sees_no_future(registry: Registry[Any], name: str) -> None:
+    """Overwriting the last token with 10⁴ leaves every earlier result as it was, bit for bit."""
+    part = make(registry, name)
+    for call in calls(registry):
+        before, after = call.arguments(), call.arguments()
+        times = {k: get_args(h)[1].split() for k, h in call.hints.items() if get_origin(h) is Annotated and k != "return"}
+        for argument, axes in times.items():
+            if axis := {"T", "S"} & set(axes):
+                after[argument] = after[argument].detach().index_fill(axes.index(axis.pop()), torch.tensor([-1]), 1e4)
+        for result, changed, promise in zip(call.on(part, before), call.on(part, after), _promises(call.hints["return"]), strict=True):
+            if isinstance(result, Tensor) and "T" in (axes := get_args(promise)[1].split()) and times:
+                axis = axes.index("T")
+                if not torch.equal(result.narrow(axis, 0, 4), changed.narrow(axis, 0, 4)):
+                    raise BrokenContract(f"{call.method} lets a token see the one after it")
+
+
+def explains_itself(registry: Registry[Any], name: str) -> None:
+    """core(q, k, v, bias) = weights(q, k, bias) @ v in float64, and a query that sees no key reads zeros."""
+    if "weights" not in {call.method for call in calls(registry)}:
+        return
+    part = make(registry, name).double()
+    q, k, v = (torch.randn(2, 3, 5, 4, dtype=torch.double, generator=torch.Generator().manual_seed(i)) for i in range(3))
+    blind = torch.zeros(1, 1, 5, 5, dtype=torch.double).index_fill(-2, torch.tensor([2]), -torch.inf)
+    for bias in (None, blind):
+        if not torch.allclose(part(q, k, v, bias), part.weights(q, k, bias) @ v, rtol=1e-9, atol=1e-12):
+            raise BrokenContract("its output is not its weights times the values")
+    if bool(part(q, k, v, blind)[..., 2, :].any()):
+        raise BrokenContract("a query that sees no key reads something other than zeros")
+
+
+def _equal(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    return all(torch.equal(a, b) if isinstance(a, Tensor) else a == b for a, b in zip(first, second, strict=True))
+
+
+CHECKS: tuple[Callable[[Registry[Any], str], None], ...] = (
+    states_its_formula, has_plain_knobs, keeps_shape_and_type, sends_gradient,
+    repeats_itself, sees_no_future, explains_itself,
+)  # fmt: skip
+
+
+def parts() -> Iterator[tuple[Registry[Any], str]]:
+    """Every registered part of every kind."""
+    for registry in kinds("components").values():
+        for name in registry.names():
+            yield registry, name

@@ -1,0 +1,77 @@
+"""Draw every weight from (seed, the weight's own name).
+
+So that two models that differ in one part share every other weight bit for bit: a module that is
+added, removed or swapped shifts no draw of any other. The noise that a seed brings is then common
+to all arms of an experiment, and a difference between them can be paired by seed.
+"""
+
+import hashlib
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import nn
+
+
+class Deviations(Protocol):
+    """The standard deviations at initialisation, by a weight's role."""
+
+    def embedding(self, width: int) -> float: ...
+    def linear(self, fan_in: int, fan_out: int) -> float: ...
+    def writer(self, fan_in: int, fan_out: int) -> float: ...
+
+
+@runtime_checkable
+class Drawn(Protocol):
+    """A module that draws its own weights by role, as `components.linear` has them."""
+
+    def draw(self, deviations: Deviations, generator: torch.Generator) -> None: ...
+
+
+def key(*words: object) -> int:
+    """A 63-bit number for a tuple of words, the same on every machine.
+
+    >>> key(0, "layers.0.mixer.query")
+    163411925107540684
+    """
+    text = "\x1f".join(str(word) for word in words)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def draw(module: nn.Module, seed: int, deviations: Deviations | None = None) -> None:
+    """Fill the module's weights in place, each submodule's from a generator keyed by (seed, its name).
+
+    With `deviations`, modules that have roles (`Linear`, `Writer`, `Embedding`) are drawn from
+    N(0, deviation²). All others are drawn by their own `reset_parameters`, so any `torch.nn` module
+    can be given common random numbers too. Parameters that no module resets keep their value, and
+    must be constants.
+
+    Raises ValueError if a parameter that no module resets holds random values.
+    """
+    reset: set[int] = set()
+    for name, child in module.named_modules():
+        own = list(child.parameters(recurse=False))
+        if deviations is not None and isinstance(child, Drawn):
+            child.draw(deviations, torch.Generator(_device(own)).manual_seed(key(seed, name)))
+        elif (redraw := _reset(child)) is not None:
+            with torch.random.fork_rng(devices=_accelerators(own)):
+                torch.manual_seed(key(seed, name))
+                redraw()
+        else:
+            continue
+        reset |= {id(parameter) for parameter in child.parameters()}
+    for name, parameter in module.named_parameters():
+        if id(parameter) not in reset and parameter.numel() > 1 and bool((parameter != parameter.flatten()[0]).any()):
+            raise ValueError(f"no module resets {name!r}, yet its values vary: give its module a `reset_parameters` method")
+
+
+def _reset(module: nn.Module):
+    """The module's own way of drawing its weights; torch spells it in two ways."""
+    return getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
+
+
+def _device(parameters: list[nn.Parameter]) -> torch.device:
+    return parameters[0].device if parameters else torch.device("cpu")
+
+
+def _accelerators(parameters: list[nn.Parameter]) -> list[torch.device]:
+    return [device for device in {parameter.device for parameter in parameters} if device.type == "cuda"]

@@ -1,0 +1,22 @@
+"""Placements say where a sublayer norms: before its branch, on the branch, or after the sum.
+
+    x ──┬── before ── branch ── inside ──┐
+        └─────────────────────────── residual ── after ── y
+"""
+
+from dataclasses import dataclass
+
+from components.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Which of a sublayer's three slots hold a norm, and whether the stack ends in one."""
+
+    before: bool = False
+    inside: bool = False
+    after: bool = False
+    final: bool = False
+
+
+placements: Registry[Placement] = Registry(Placement)

@@ -1,0 +1,12 @@
+"""Norm before each branch, and one at the end of the stack."""
+
+from components.placement import Placement, placements
+
+
+@placements.register("pre")
+def pre() -> Placement:
+    """y = x + branch(norm(x))
+
+    Source: Xiong et al. 2020, arXiv:2002.04745, fig. 1b; the final norm is GPT-2's.
+    """
+    return Placement(before=True, final=True)

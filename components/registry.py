@@ -1,0 +1,145 @@
+"""Find parts by name.  A part's signature is its whole declaration.
+
+Positional parameters are *wiring*: the model supplies them (widths, depth).
+Keyword-only parameters are *knobs*: the experimenter sets them, and `schema` makes a typed
+configuration of them.  So no knob is ever written down twice.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, make_dataclass
+from enum import StrEnum
+from functools import partial
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+Part = TypeVar("Part")
+Factory = TypeVar("Factory", bound=Callable[..., Any])
+
+
+class Registry(Generic[Part]):
+    """The parts of one kind; fills itself from the files beside the kind's contract.
+
+    The kind's name is the folder's name.  The contract is a class whose `__init__` states the
+    wiring and whose `__call__` states the shapes.
+    """
+
+    def __init__(self, contract: type) -> None:
+        self.contract = contract
+        self.kind = contract.__module__.rpartition(".")[2]
+        self.wiring = _positional(contract)
+        self._parts: dict[str, Callable[..., Part]] = {}
+
+    def register(self, name: str) -> Callable[[Factory], Factory]:
+        """Enter a class or function under `name`.
+
+        Raises TypeError if its wiring is not the contract's, ValueError if another part has the name.
+        """
+
+        def enter(part: Factory) -> Factory:
+            if (found := _positional(part)) != self.wiring:
+                raise TypeError(
+                    f"{self.kind}={name} ({origin(part)}): its positional parameters are {_listed(found)}, "
+                    f"the contract of {self.kind} says {_listed(self.wiring)}; knobs go behind a `*`"
+                )
+            if name in self._parts and origin(self._parts[name]) != origin(part):
+                raise ValueError(
+                    f"{self.kind}={name} is registered twice: in {origin(self._parts[name])} and in {origin(part)}; rename one"
+                )
+            self._parts[name] = part
+            return part
+
+        return enter
+
+    def names(self) -> tuple[str, ...]:
+        """Every name, sorted; the files of the kind's folder are imported first."""
+        package = importlib.import_module(self.contract.__module__)
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")
+        return tuple(sorted(self._parts))
+
+    def __getitem__(self, name: str) -> Callable[..., Part]:
+        """The part called `name`; a KeyError names the nearest one and all others."""
+        if name not in (names := self.names()):
+            raise KeyError(f"there is no {self.kind} {name!r}{did_you_mean(name, names)}; there are: {', '.join(names)}")
+        return self._parts[name]
+
+    def knobs(self, name: str) -> dict[str, tuple[Any, Any]]:
+        """Each knob's type and default, in order; `inspect.Parameter.empty` where it must be given."""
+        part = self[name]
+        hints = get_type_hints(part.__init__ if inspect.isclass(part) else part)
+        return {p.name: (hints[p.name], p.default) for p in _parameters(part) if p.kind is p.KEYWORD_ONLY}
+
+    def schema(self, name: str) -> type:
+        """A dataclass of the part's knobs; its `name` can take no other value."""
+        only = StrEnum(self.kind, {name: name})
+        fields = [
+            (knob, hint, field(default="???" if default is inspect.Parameter.empty else default))
+            for knob, (hint, default) in self.knobs(name).items()
+        ]
+        return make_dataclass(f"{name}_{self.kind}", [("name", only, field(default=only(name))), *fields])
+
+    def build(self, config: Mapping[str, Any]) -> Callable[..., Part]:
+        """The configured factory; call it with the wiring, as often as parts are needed.
+
+        Raises ValueError if a knob that is a tuple was given another number of values.
+        """
+        name = str(config["name"])
+        types = self.knobs(name)
+        knobs = {str(key): self._value(str(key), value, types) for key, value in config.items() if key != "name"}
+        return partial(self[name], **knobs)
+
+    def _value(self, knob: str, value: Any, types: Mapping[str, tuple[Any, Any]]) -> Any:
+        """A knob's value as the part expects it: a list becomes the tuple its annotation declares."""
+        hint = types[knob][0] if knob in types else None
+        if get_origin(hint) is not tuple:
+            return value
+        if len(value) != len(get_args(hint)):
+            raise ValueError(f"{self.kind}.{knob} takes {len(get_args(hint))} values, was given {list(value)}")
+        return tuple(value)
+
+
+def kinds(package: str) -> dict[str, Registry[Any]]:
+    """The registry of every kind in a package: one for each folder that holds a contract.
+
+    >>> sorted(kinds("components"))[:3]
+    ['attention', 'block', 'ffn']
+    """
+    found: dict[str, Registry[Any]] = {}
+    for folder in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        if folder.ispkg:
+            module = importlib.import_module(f"{package}.{folder.name}")
+            own = (value for value in vars(module).values() if isinstance(value, Registry) and value.kind == folder.name)
+            found |= {registry.kind: registry for registry in own}
+    return found
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A clause that names the nearest known word, or nothing.
+
+    >>> did_you_mean("rmsnrom", ["layernorm", "rmsnorm"])
+    " (did you mean 'rmsnorm'?)"
+    """
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def origin(part: Callable[..., Any]) -> str:
+    """Where a part was written: file and name."""
+    return f"{inspect.getsourcefile(part)}:{part.__qualname__}"
+
+
+def _parameters(part: Callable[..., Any]) -> list[inspect.Parameter]:
+    return list(inspect.signature(part).parameters.values())
+
+
+def _positional(part: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(p.name for p in _parameters(part) if p.kind is p.POSITIONAL_OR_KEYWORD)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return f"({', '.join(names)})"

@@ -1,0 +1,53 @@
+"""From a plain configuration to the objects it names."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+
+from components.model import Decoder, assemble
+from components.parts import Parts, Sizes
+from experiments.data import Data, datas
+from experiments.diagnostic import Diagnostic, diagnostics
+from experiments.objective import Objective, objectives
+from experiments.optimizer import optimizers
+from experiments.schedule import schedules
+
+Config = Mapping[str, Any]
+
+
+def data(config: Config) -> Data:
+    """The data; loaded once a process for each way of asking."""
+    return _data(tuple(sorted(config["data"].items())), config["model"]["context"])
+
+
+@lru_cache(maxsize=4)
+def _data(knobs: tuple[tuple[str, Any], ...], context: int) -> Data:
+    given = dict(knobs)
+    if given.get("path") is not None:
+        given["path"] = Path(given["path"])
+    return datas.build(given)(context)
+
+
+def model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[Decoder, set[str]]:
+    """The model, and the kinds that it asked for while it was built; on the device `meta` without weights."""
+    parts = Parts(config)
+    with torch.device(device):
+        decoder = assemble(Sizes(vocabulary=vocabulary, **config["model"]), parts, config["init_seed"])
+    return decoder, parts.asked
+
+
+def training(config: Config) -> tuple[Objective, Callable[[nn.Module], Optimizer], Callable[[Optimizer], LRScheduler]]:
+    """What to minimise, by what, and how its rate moves over the steps."""
+    schedule, steps = schedules.build(config["schedule"]), config["trainer"]["max_steps"]
+    return objectives.build(config["objective"])(), optimizers.build(config["optimizer"]), lambda optimizer: schedule(optimizer, steps)
+
+
+def watchers(config: Config) -> list[Diagnostic]:
+    """The diagnostics."""
+    return [diagnostics.build(knobs)() for knobs in config["diagnostic"].values()]

@@ -1,0 +1,91 @@
+"""Data: token sequences, with what is known about them."""
+
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from components.initialise import key
+from components.registry import Registry
+from components.shapes import Tokens
+
+IGNORED = -100
+
+
+class Batch(NamedTuple):
+    """What a model reads and what it is scored on; targets of `IGNORED` are not scored."""
+
+    inputs: Tokens
+    targets: Tokens
+
+
+class Data(Protocol):
+    """Training batches that depend on (seed, step) alone, and one validation set for all arms and seeds.
+
+    `vocabulary` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or
+    None where nobody knows it, `content` a hash of what the tokens are, wherever they lie.
+    """
+
+    vocabulary: int
+    floor: float | None
+    content: str
+
+    def __init__(self, context: int) -> None: ...
+    def train(self, size: int, seed: int, step: int) -> Batch:
+        """`size` sequences of `context` tokens."""
+        ...
+
+    def validation(self, size: int) -> list[Batch]:
+        """The whole validation set in batches of at most `size` sequences."""
+        ...
+
+
+datas: Registry[Data] = Registry(Data)
+
+
+class Stream:
+    """One long sequence of tokens: its last part validates, windows of the rest train.
+
+    Raises ValueError if either part is too short for one window.
+    """
+
+    floor = None
+
+    def __init__(self, tokens: Tensor, vocabulary: int, content: str, context: int, validation: float, validation_tokens: int) -> None:
+        split = len(tokens) - round(validation * len(tokens))
+        self.vocabulary, self.content, self.context = vocabulary, content, context
+        self._train, held_out = tokens[:split], tokens[split:]
+        for part, what in ((self._train, "training"), (held_out, "validation")):
+            if len(part) <= context:
+                raise ValueError(
+                    f"the {what} text has {len(part)} tokens, fewer than the {context + 1} that one sequence of "
+                    f"model.context={context} needs; give a longer text or a shorter context"
+                )
+        starts = torch.arange(0, len(held_out) - context, context)
+        kept = min(len(starts), max(1, validation_tokens // context))
+        self._validation = self._windows(held_out, starts[torch.linspace(0, len(starts) - 1, kept).long()])
+
+    def train(self, size: int, seed: int, step: int) -> Batch:
+        """`size` windows that start anywhere in the training part."""
+        generator = torch.Generator().manual_seed(key("batch", seed, step))
+        return self._windows(self._train, torch.randint(len(self._train) - self.context, (size,), generator=generator))
+
+    def validation(self, size: int) -> list[Batch]:
+        """Evenly spread windows that do not overlap."""
+        pairs = zip(self._validation.inputs.split(size), self._validation.targets.split(size), strict=True)
+        return [Batch(inputs, targets) for inputs, targets in pairs]
+
+    def _windows(self, tokens: Tensor, starts: Tensor) -> Batch:
+        rows = tokens[starts[:, None] + torch.arange(self.context + 1)].long()
+        return Batch(rows[:, :-1], rows[:, 1:])
+
+
+def encoded(text: str) -> tuple[Tensor, int]:
+    """Characters as numbers 0 … V − 1 in the order of their code points, and V.
+
+    >>> encoded("abca")
+    (tensor([0, 1, 2, 0], dtype=torch.int32), 3)
+    """
+    points = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
+    characters, tokens = points.unique(return_inverse=True)
+    return tokens.int(), len(characters)

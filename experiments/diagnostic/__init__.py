@@ -1,0 +1,33 @@
+"""Diagnostics watch a trial from outside; it trains the same with and without them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from components.model import Decoder
+from components.registry import Registry
+from experiments.measure import Measure
+
+if TYPE_CHECKING:  # importing it would import Lightning, which whoever only plans a study can do without
+    from experiments.task import LanguageModeling
+
+
+class Diagnostic:
+    """Reads the task at the hooks it overrides, which have Lightning's names, and records what it declares."""
+
+    def __init__(self) -> None:
+        """Nothing to prepare."""
+
+    def measures(self, model: Decoder) -> Sequence[Measure]:
+        """What this diagnostic records of a model."""
+        raise NotImplementedError
+
+    def on_fit_start(self, task: LanguageModeling) -> None:
+        """Before the first step."""
+
+    def on_before_optimizer_step(self, task: LanguageModeling) -> None:
+        """When gradients are complete, before they are clipped."""
+
+
+diagnostics: Registry[Diagnostic] = Registry(Diagnostic)

@@ -1,0 +1,131 @@
+"""Run trials on this machine: each in a process of its own, as many at a time as there are slots.
+
+Processes are forked from a warm server that has torch and Lightning loaded; they share no state, so
+that an error, a crash or a kill ends one trial.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import yaml
+from hydra.core.utils import JobReturn, JobStatus
+from hydra.plugins.launcher import Launcher
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
+
+from experiments.folder import CONFIG, finished
+from experiments.progress import Board
+from experiments.recorder import read
+
+
+class KnockoutLauncher(Launcher):
+    """Hydra's launcher: one job is one trial's folder, `trial=FOLDER`."""
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        """Keep what a launch needs."""
+        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
+
+    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
+        """Run all trials; one that fails stops no other."""
+        folders = [Path(self._folder(overrides)) for overrides in job_overrides]
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        slots = self.config.runtime.slots or max(1, cores // self.config.trainer.threads)
+        outcomes = run(folders, slots)
+        return [self._returned(folder, outcomes[folder]) for folder in folders]
+
+    def _folder(self, overrides: Sequence[str]) -> str:
+        """The folder that was prepared, or one prepared now, when another sweeper names settings."""
+        from experiments.sweep import prepared
+
+        given = [line.removeprefix("trial=") for line in overrides if line.startswith("trial=")]
+        return given[0] if given else str(prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))))
+
+    def _returned(self, folder: Path, outcome: str) -> JobReturn:
+        from experiments.sweep import outcome_of
+
+        if outcome == "failed":
+            return JobReturn(status=JobStatus.FAILED, _return_value=RuntimeError(f"trial {folder.name} failed: see {folder / 'trial.log'}"))
+        return JobReturn(status=JobStatus.COMPLETED, _return_value=outcome_of(folder))
+
+
+@dataclass
+class Running:
+    """A trial's process."""
+
+    folder: Path
+    label: str
+    process: BaseProcess
+    started: float
+
+    def outcome(self) -> str:
+        """How it ended: finished, diverged or failed."""
+        summary = finished(self.folder)
+        return "failed" if summary is None else summary["status"]
+
+    def steps(self) -> int:
+        """Optimizer steps on record."""
+        history = read(self.folder)
+        return 0 if history is None else history["step"][-1].as_py()
+
+
+def run(folders: Sequence[Path], slots: int) -> dict[Path, str]:
+    """Each folder's outcome. An interrupt ends the running trials and is passed on."""
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() and os.uname().sysname == "Linux" else "spawn"
+    context = multiprocessing.get_context(method)
+    context.set_forkserver_preload(["experiments.trial"])
+    waiting, running, outcomes = list(folders), list[Running](), dict[Path, str]()
+    with Board(len(waiting)) as board:
+        try:
+            while waiting or running:
+                while waiting and len(running) < slots:
+                    running.append(_start(context, waiting.pop(0), board))
+                wait([trial.process.sentinel for trial in running], timeout=0.5)
+                for trial in [trial for trial in running if not trial.process.is_alive()]:
+                    running.remove(trial)
+                    outcomes[trial.folder] = trial.outcome()
+                    board.end(trial.label, trial.outcome(), time.monotonic() - trial.started)
+                board.running({trial.label: trial.steps for trial in running})
+        finally:
+            _end(running)
+    return outcomes
+
+
+def _start(context: multiprocessing.context.BaseContext, folder: Path, board: Board) -> Running:
+    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    process = context.Process(target=child, args=(folder,), name=f"trial {folder.name}")  # type: ignore[attr-defined]
+    process.start()
+    board.start(config["label"], config["trainer"]["max_steps"])
+    return Running(folder, config["label"], process, time.monotonic())
+
+
+def child(folder: Path) -> None:
+    """The trial's process: it outlives neither its parent nor its trial, and leaves interrupts to its parent."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from experiments.trial import main
+
+    main(folder)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _end(running: Sequence[Running]) -> None:
+    """End processes that still run, gently, then surely."""
+    for trial in running:
+        trial.process.terminate()
+    for trial in running:
+        trial.process.join(5)
+        trial.process.kill()

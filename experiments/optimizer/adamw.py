@@ -1,0 +1,19 @@
+"""Adam with decoupled weight decay."""
+
+from torch import nn
+from torch.optim import AdamW
+
+from experiments.optimizer import groups, optimizers
+
+
+@optimizers.register("adamw")
+def adamw(
+    model: nn.Module, *, lr: float = 3e-3, betas: tuple[float, float] = (0.9, 0.95), weight_decay: float = 0.1, eps: float = 1e-8
+) -> AdamW:
+    """w ← w − lr · (m̂ / (√v̂ + eps) + weight_decay · w), vectors undecayed
+
+    Source: Loshchilov & Hutter 2017, arXiv:1711.05101, algorithm 2; decay multiplied by lr, as torch does.
+    """
+    matrices, vectors = groups(model)
+    decayed = {"params": matrices, "weight_decay": weight_decay}
+    return AdamW([decayed, {"params": vectors, "weight_decay": 0.0}], lr=lr, betas=betas, eps=eps, fused=True)

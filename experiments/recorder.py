@@ -1,0 +1,95 @@
+"""The history of a trial: every measured value, by optimizer step.
+
+While a trial runs, rows go to `history.arrow`, a stream that still reads after a crash; at the end
+they become `history.parquet`. Each column carries what analysis must know of its measure.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from torch import Tensor
+
+from experiments.measure import Measure
+
+STREAM, TABLE = "history.arrow", "history.parquet"
+
+
+class Recorder:
+    """Collects values and writes them in rows, one for each optimizer step.
+
+    Tensors are kept as they are until a flush, so that recording does not wait for the device.
+    """
+
+    def __init__(self, folder: Path, measures: Sequence[Measure], every: int = 50) -> None:
+        axes = [pa.field("step", pa.int64()), pa.field("tokens", pa.int64())]
+        self.folder, self.every = folder, every
+        self.schema = pa.schema([*axes, *(measure.field() for measure in measures)])
+        self.diverged: int | None = None
+        self._known = {measure.name for measure in measures}
+        self._rows: dict[tuple[int, int], dict[str, list[Tensor]]] = {}
+        self._writer = pa.ipc.new_stream(str(folder / STREAM), self.schema)
+
+    def at(self, step: int, tokens: int) -> None:
+        """Begin the row of this optimizer step, `tokens` seen with it; earlier rows are complete."""
+        if (step, tokens) not in self._rows and len(self._rows) >= self.every:
+            self.flush()
+        self._rows.setdefault((step, tokens), defaultdict(list))
+
+    def record(self, name: str, value: Tensor) -> None:
+        """A value for the current row; several values of one name (micro-batches) are averaged."""
+        if name not in self._known:
+            raise KeyError(f"{name!r} was recorded but never declared as a measure; declared are {sorted(self._known)}")
+        self._rows[next(reversed(self._rows))][name].append(value.detach())
+
+    def flush(self) -> None:
+        """Write all rows, and notice the first step whose loss is not finite."""
+        rows, self._rows = self._rows, {}
+        cells = [(step, name, values) for (step, _), row in rows.items() for name, values in row.items()]
+        means = torch.stack([torch.stack(values).float().mean() for *_, values in cells]).tolist() if cells else []
+        columns: dict[str, list[float | int | None]] = {field.name: [None] * len(rows) for field in self.schema}
+        columns |= {"step": [step for step, _ in rows], "tokens": [tokens for _, tokens in rows]}
+        order = {step: i for i, (step, _) in enumerate(rows)}
+        for (step, name, _), mean in zip(cells, means, strict=True):
+            columns[name][order[step]] = mean
+            if self.diverged is None and name.endswith("/loss") and not torch.isfinite(torch.tensor(mean)):
+                self.diverged = step
+        self._writer.write_table(pa.table(columns, schema=self.schema))
+
+    def __enter__(self) -> "Recorder":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._rows:
+            self.flush()
+        self._writer.close()
+
+
+def read(folder: Path) -> pa.Table | None:
+    """A trial's history so far: the finished table, or what a stream holds up to where it was torn."""
+    if (folder / TABLE).exists():
+        return pq.read_table(folder / TABLE)
+    if not (folder / STREAM).exists():
+        return None
+    batches = list(_batches(folder / STREAM))
+    return pa.Table.from_batches(batches) if batches else None
+
+
+def seal(folder: Path) -> None:
+    """Turn the stream into the finished table, whole or not at all."""
+    table = read(folder)
+    pq.write_table(table, folder / f"{TABLE}.part")
+    (folder / f"{TABLE}.part").rename(folder / TABLE)
+    (folder / STREAM).unlink()
+
+
+def _batches(stream: Path) -> Iterator[pa.RecordBatch]:
+    try:
+        with pa.OSFile(str(stream)) as file, pa.ipc.open_stream(file) as reader:
+            yield from reader
+    except pa.ArrowInvalid:  # the end was never written: the trial runs, or was killed
+        return

@@ -1,0 +1,157 @@
+"""A study's arms and trials, out of a configuration and the axes of a command line."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig
+
+from analysis.reduction import reducer
+from components.registry import did_you_mean
+from experiments.design import Levels, designs
+from experiments.identity import Arm, understood
+from experiments.options import KINDS
+
+Compose = Callable[[list[str]], DictConfig]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One arm under one seed."""
+
+    id: str
+    arm: str
+    seed: int
+    config: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that a study would run: its arms by label, the baseline first, and its trials."""
+
+    name: str
+    study: dict[str, Any]
+    levels: dict[str, Levels]
+    arms: dict[str, Arm]
+    seeds: list[int]
+
+    @property
+    def trials(self) -> list[Trial]:
+        """Seed by seed, so that arms can be compared early; arms with the same identity share a trial."""
+        made = [(label, seed, arm.trial(seed)) for seed in self.seeds for label, arm in self.arms.items()]
+        return [Trial(id, label, seed, config) for label, seed, (id, config) in made]
+
+
+def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
+    """Expand the axes among `overrides`, and the factors of the study they name, into arms.
+
+    Raises ValueError if an axis is given twice or a study's factor is also set on the command line,
+    and whatever composing or understanding an arm raises.
+    """
+    fixed, axes = _split(overrides)
+    seeds = axes.pop("seed", None)
+    base = compose(fixed)
+    study = base.study
+    factors = {str(factor): [word(level) for level in levels] for factor, levels in study.factors.items()}
+    _refuse_clashes(factors, axes, [line.partition("=")[0] for line in fixed])
+    arms = [own | crossed for crossed, own in product(designs["factorial"](axes), designs[study.design](factors))]
+    levels = _labelled([_applicable(arm, arms) for arm in arms])
+    made = {label: understood(compose([*fixed, *(f"{key}={level}" for key, level in arm.items())])) for label, arm in levels.items()}
+    first = next(iter(made.values())).config
+    numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first["seed"])
+    _refuse_unknown(first["study"], made)
+    return Plan(study.name or _name(levels, fixed), first["study"], levels, made, numbers)
+
+
+def word(level: Any) -> str:
+    """A level as it would be typed in an override; text that Hydra's grammar would split is quoted.
+
+    >>> word(0.001), word(None), word("a,b"), word([1, 2])
+    ('0.001', 'null', "'a,b'", '[1,2]')
+    """
+    if isinstance(level, str):
+        return level if level.replace("_", "").replace(".", "").replace("/", "").isalnum() else "'" + level.replace("'", "\\'") + "'"
+    if isinstance(level, Iterable):
+        return f"[{','.join(word(each) for each in level)}]"
+    return "null" if level is None else str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _split(overrides: Iterable[Override]) -> tuple[list[str], dict[str, list[str]]]:
+    """The overrides that hold for all arms, and the levels of each axis."""
+    fixed: list[str] = []
+    axes: dict[str, list[str]] = {}
+    for override in overrides:
+        key = override.get_key_element()
+        if not override.is_sweep_override():
+            fixed.append(str(override.input_line))
+        elif key in axes:
+            raise ValueError(f"the axis {key} is given twice; give all its levels in one: {key}={','.join(axes[key])},…")
+        elif override.is_discrete_sweep():
+            axes[key] = [str(level) for level in override.sweep_string_iterator()]
+        else:
+            raise ValueError(f"{override.input_line}: an interval has no levels to try; list them: {key}=1,2,3")
+    return fixed, axes
+
+
+def _refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
+    for factor in factors:
+        if factor in axes or factor in fixed:
+            raise ValueError(f"{factor} is a factor of this study and is given on the command line too; leave one of them out")
+        if factor == "seed":
+            raise ValueError("seed is no factor: every arm runs under the same seeds; set study.seeds")
+        root = factor.partition(".")[0]
+        known = (*KINDS, "model", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
+        if root not in known:
+            raise ValueError(f"the study's factor {factor!r} is no setting{did_you_mean(root, known)}; settings start with: {', '.join(known)}")
+
+
+def _refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
+    """An endpoint that no trial will measure, or an expectation of an arm that is not there."""
+    measured = [*dict.fromkeys(name for arm in arms.values() for name in arm.measures), "diverged"]
+    named = [*study["endpoints"], *study["margin"], *(name for wished in study["expect"].values() for name in wished)]
+    for name in named:
+        if name not in measured:
+            raise ValueError(f"no trial measures the endpoint {name!r}{did_you_mean(name, measured)}; measured are: {', '.join(measured)}")
+    for reduction in study["endpoints"].values():
+        reducer(reduction)
+    for label in study["expect"]:
+        if label not in arms:
+            raise ValueError(f"the study expects something of {label!r}, which is no arm{did_you_mean(label, arms)}; arms are: {'; '.join(arms)}")
+
+
+def _applicable(arm: Levels, arms: list[Levels]) -> Levels:
+    """Leave out a knob that the arm's part does not have but another level of the same kind has."""
+
+    def has(levels: Levels, key: str) -> bool:
+        kind, _, knob = key.partition(".")
+        return kind not in levels or kind not in KINDS or not knob or knob in KINDS[kind].knobs(levels[kind])
+
+    return {key: level for key, level in arm.items() if has(arm, key) or not any(has(other, key) for other in arms)}
+
+
+def _labelled(arms: list[Levels]) -> dict[str, Levels]:
+    """Each different arm by what sets it apart from the first; the first by all its levels."""
+    first = arms[0]
+    labels: dict[str, Levels] = {}
+    for arm in arms:
+        apart = arm if arm == first else {key: level for key, level in arm.items() if first.get(key) != level}
+        apart = apart or {key: level for key, level in first.items() if key not in arm}
+        labels.setdefault(", ".join(f"{key}={level}" for key, level in apart.items()) or "baseline", arm)
+    return labels
+
+
+def _seeds(seeds: Any, only: int) -> list[int]:
+    """A number of seeds from 0, or the seeds themselves; one seed means the configuration's own."""
+    if not isinstance(seeds, int):
+        return [int(seed) for seed in seeds]
+    return list(range(seeds)) if seeds > 1 else [only]
+
+
+def _name(levels: Mapping[str, Levels], fixed: list[str]) -> str:
+    """What a study without a name is called: its axes, and a digest of what else was set."""
+    axes = "-".join(dict.fromkeys(key for arm in levels.values() for key in arm)) or "baseline"
+    settings = sorted(line for line in fixed if not line.startswith(("runtime.", "study.", "hydra.")))
+    return f"{axes}-{hashlib.sha256(' '.join(settings).encode()).hexdigest()[:6]}" if settings else axes

@@ -1,0 +1,114 @@
+"""The Lightning module: batches in, loss out, and nothing else. Parts and diagnostics live elsewhere."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import lightning as L
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LRScheduler
+from torch.utils.data import DataLoader, IterableDataset
+
+from components.model import Decoder
+from experiments.data import IGNORED, Batch, Data
+from experiments.diagnostic import Diagnostic
+from experiments.objective import Objective
+from experiments.recorder import Recorder
+
+class LanguageModeling(L.LightningModule):
+    """Minimise the objective's mean over scored tokens; validation is their mean over the whole set."""
+
+    def __init__(
+        self,
+        model: Decoder,
+        objective: Objective,
+        optimizer: Callable[[Decoder], Optimizer],
+        schedule: Callable[[Optimizer], LRScheduler],
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self.objective = objective
+        self.recorder: Recorder
+        self._optimizer, self._schedule = optimizer, schedule
+        self._norms: Tensor | None = None
+        self.tokens = 0
+        self._held_out: list[Tensor] = []
+
+    def training_step(self, batch: Batch, index: int) -> Tensor:
+        losses = self.objective(self.model(batch.inputs), batch.targets)
+        self._norms = None
+        self.tokens += batch.targets.numel()
+        self.recorder.at(self.global_step + 1, self.tokens)
+        loss = losses.sum() / (batch.targets != IGNORED).sum()
+        self.recorder.record("train/loss", loss)
+        return loss
+
+    def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
+        self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
+
+    def on_train_batch_end(self, outputs: object, batch: Batch, index: int) -> None:
+        if self.recorder.diverged is not None:
+            self.trainer.should_stop = True
+
+    def validation_step(self, batch: Batch, index: int) -> None:
+        losses = self.objective(self.model(batch.inputs), batch.targets)
+        self._held_out.append(torch.stack([losses.sum(), (batch.targets != IGNORED).sum().float()]))
+
+    def on_validation_epoch_end(self) -> None:
+        total, count = torch.stack(self._held_out).cpu().double().sum(0)
+        self._held_out.clear()
+        self.recorder.record("val/loss", total / count)
+
+    def configure_optimizers(self):
+        optimizer = self._optimizer(self.model)
+        schedule = self._schedule(optimizer)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def gradient_norms(self) -> Tensor:
+        """‖g‖₂ of each parameter of this step before clipping, in the order of `model.parameters()`; 0 where there is none."""
+        if self._norms is None:
+            gradients = [torch.zeros((), device=self.device) if p.grad is None else p.grad for p in self.model.parameters()]
+            self._norms = torch.stack(torch._foreach_norm(gradients))
+        return self._norms
+
+    def configure_gradient_clipping(
+        self, optimizer: Optimizer, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
+    ) -> None:
+        """Scale all gradients by min(1, clip / ‖g‖₂), with the norms that diagnostics have read."""
+        if gradient_clip_val is not None:
+            torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), gradient_clip_val, self.gradient_norms().norm())
+
+
+class Watch(L.Callback):
+    """Lets diagnostics see the task at Lightning's hooks."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
+
+    def on_fit_start(self, trainer: L.Trainer, pl_module: Any) -> None:
+        for diagnostic in self.diagnostics:
+            diagnostic.on_fit_start(pl_module)
+
+    def on_before_optimizer_step(self, trainer: L.Trainer, pl_module: Any, optimizer: Optimizer) -> None:
+        for diagnostic in self.diagnostics:
+            diagnostic.on_before_optimizer_step(pl_module)
+
+
+class Drawn(IterableDataset[Batch]):
+    """Training batches without end, batch i from (seed, i)."""
+
+    def __init__(self, data: Data, size: int, seed: int) -> None:
+        self.data, self.size, self.seed = data, size, seed
+
+    def __iter__(self) -> Iterator[Batch]:
+        step = 0
+        while True:
+            yield self.data.train(self.size, self.seed, step)
+            step += 1
+
+
+def loaders(data: Data, size: int, seed: int) -> tuple[DataLoader[Batch], DataLoader[Batch]]:
+    """Training and validation batches; validation ones are larger, as they need no gradient."""
+    held_out: Any = data.validation(4 * size)  # a list is a dataset too, though torch's stubs do not say so
+    return DataLoader(Drawn(data, size, seed), batch_size=None), DataLoader(held_out, batch_size=None)

@@ -1,0 +1,93 @@
+"""One trial: one arm, one seed, one process, one folder.
+
+The folder comes with a `config.yaml`. A trial adds `history.parquet` (every measured value),
+`trial.log` and, last and whole, `summary.json`: where it stands, the trial is complete. What a
+killed attempt left behind moves to `attempts/N/`.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from importlib.metadata import version
+from pathlib import Path
+
+import lightning as L
+import torch
+import yaml
+
+from experiments import build
+from experiments.diagnostic import Diagnostic
+from experiments.folder import CONFIG, LOG, SUMMARY, write
+from experiments.measure import TRAINING
+from experiments.recorder import STREAM, TABLE, Recorder, seal
+from experiments.task import LanguageModeling, Watch, loaders
+
+PACKAGES = ("torch", "lightning", "hydra-core", "omegaconf", "numpy", "pyarrow")
+
+
+def main(folder: Path) -> None:
+    """Run the trial of a folder as a process of its own: everything it prints goes to its log, errors too.
+
+    Exits with 1 if it failed.
+    """
+    set_aside(folder)
+    with (folder / LOG).open("w", buffering=1, encoding="utf-8") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+        try:
+            train(folder)
+        except BaseException:
+            traceback.print_exc()
+            sys.exit(1)
+
+
+def train(folder: Path) -> None:
+    """Train as the folder's configuration says, then seal the history and write the summary."""
+    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    torch.set_num_threads(config["trainer"]["threads"])
+    started, busy = time.perf_counter(), time.process_time()
+    data = build.data(config)
+    task = LanguageModeling(build.model(config, data.vocabulary)[0], *build.training(config))
+    watchers = build.watchers(config)
+    measures = [*TRAINING, *(measure for watcher in watchers for measure in watcher.measures(task.model))]
+    with Recorder(folder, measures) as task.recorder:
+        task.recorder.at(0, 0)
+        trainer(config, watchers).fit(task, *loaders(data, config["batch_size"], config["data_seed"]))
+    seal(folder)
+    summary = {
+        "status": "finished" if task.recorder.diverged is None else "diverged",
+        "diverged_step": task.recorder.diverged,
+        "steps": task.global_step,
+        "tokens": task.tokens,
+        "parameters": sum(p.numel() for p in task.model.parameters()),
+        "seconds": time.perf_counter() - started,
+        "cpu_seconds": time.process_time() - busy,
+        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
+        "data": {"vocabulary": data.vocabulary, "floor": data.floor, "content": data.content},
+        "versions": {"python": sys.version.split()[0]} | {package: version(package) for package in PACKAGES},
+    }
+    write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False))
+
+
+def trainer(config: build.Config, watchers: list[Diagnostic]) -> L.Trainer:
+    """Lightning's trainer with nothing on but the loop; the whole validation set is read before the first step too."""
+    given = {key: value for key, value in config["trainer"].items() if key != "threads"}
+    return L.Trainer(
+        **given, callbacks=[Watch(watchers)], logger=False, check_val_every_n_epoch=None, num_sanity_val_steps=-1,
+        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+    )  # fmt: skip
+
+
+def set_aside(folder: Path) -> None:
+    """Move what an unfinished attempt left into `attempts/N/`."""
+    left = [folder / name for name in (STREAM, TABLE, LOG) if (folder / name).exists()]
+    if left:
+        attempts = folder / "attempts"
+        home = attempts / str(len(list(attempts.glob("*"))))
+        home.mkdir(parents=True)
+        for path in left:
+            path.rename(home / path.name)
