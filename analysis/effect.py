@@ -41,8 +41,8 @@ def paired(baseline: pd.Series, level: pd.Series) -> dict[str, float | int | boo
     One pair has no interval; differences that are all exactly zero are called identical and have no test.
 
     >>> made = paired(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
-    >>> round(made["effect"], 3), round(made["low"], 3), round(made["high"], 3)
-    (0.5, 0.252, 0.748)
+    >>> [round(float(made[name]), 3) for name in ("effect", "low", "high")]
+    [0.5, 0.252, 0.748]
     """
     both = pd.DataFrame({"baseline": baseline, "level": level}).dropna()
     change = (both.level - both.baseline).to_numpy()

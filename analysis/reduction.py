@@ -18,10 +18,11 @@ REDUCTIONS: dict[str, Callable[[pd.Series], float]] = {
 def reducer(name: str) -> Callable[[pd.Series], float]:
     """The reduction called `name`, of a curve in order of steps without missing values.
 
-    >>> reducer("final")(pd.Series([3.0, 1.0, 2.0]))
+    >>> float(reducer("final")(pd.Series([3.0, 1.0, 2.0])))
     2.0
     >>> reducer("medain")
     Traceback (most recent call last):
+        ...
     ValueError: there is no reduction 'medain' (did you mean 'median'?); there are: final, mean, median, min, max, any
     """
     if name not in REDUCTIONS:

@@ -45,7 +45,8 @@ class Arm:
 
 def plain(config: DictConfig) -> dict[str, Any]:
     """Resolved dicts, lists, numbers and words; paths are absolute. Raises if a value is missing."""
-    resolved = OmegaConf.to_container(config, resolve=True, throw_on_missing=True, enum_to_str=True)
+    own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
+    resolved = OmegaConf.to_container(own, resolve=True, throw_on_missing=True, enum_to_str=True)
     assert isinstance(resolved, dict)
     return {str(key): _plain(value) for key, value in resolved.items()}
 

@@ -49,11 +49,11 @@ class KnockoutLauncher(Launcher):
         return given[0] if given else str(prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))))
 
     def _returned(self, folder: Path, outcome: str) -> JobReturn:
-        from experiments.sweep import outcome_of
+        from experiments.sweep import endpoint
 
         if outcome == "failed":
             return JobReturn(status=JobStatus.FAILED, _return_value=RuntimeError(f"trial {folder.name} failed: see {folder / 'trial.log'}"))
-        return JobReturn(status=JobStatus.COMPLETED, _return_value=outcome_of(folder))
+        return JobReturn(status=JobStatus.COMPLETED, _return_value=endpoint(folder))
 
 
 @dataclass
@@ -85,14 +85,15 @@ def run(folders: Sequence[Path], slots: int) -> dict[Path, str]:
     with Board(len(waiting)) as board:
         try:
             while waiting or running:
+                ended = [trial for trial in running if not trial.process.is_alive()]
+                running = [trial for trial in running if trial not in ended]
                 while waiting and len(running) < slots:
                     running.append(_start(context, waiting.pop(0), board))
-                wait([trial.process.sentinel for trial in running], timeout=0.5)
-                for trial in [trial for trial in running if not trial.process.is_alive()]:
-                    running.remove(trial)
+                for trial in ended:
                     outcomes[trial.folder] = trial.outcome()
                     board.end(trial.label, trial.outcome(), time.monotonic() - trial.started)
                 board.running({trial.label: trial.steps for trial in running})
+                wait([trial.process.sentinel for trial in running], timeout=0.5)
         finally:
             _end(running)
     return outcomes

@@ -1,5 +1,6 @@
 """Run a study: expand it, train what is missing, report. A Hydra sweeper, so that Hydra's own ways all work."""
 
+import importlib.util
 import shlex
 import sys
 import types
@@ -39,7 +40,8 @@ class KnockoutSweeper(Sweeper):
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
         made = plan(overrides, partial(self.loader.load_sweep_config, self.config))
         results, console = opened(Path(self.config.runtime.results)), Console(highlight=False, soft_wrap=True)
-        missing = prepare(results, made, [*self.config.hydra.overrides.hydra, *arguments])
+        settings = [line for line in self.config.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
+        missing = prepare(results, made, [*settings, *arguments])
         console.print(announcement(made, len(missing)), markup=False)
         home = results / "studies" / safe(made.name)
         with Mirror(home, self.config.runtime.tracking_uri):
@@ -142,10 +144,12 @@ class _Launcher:
 
 def register() -> None:
     """Make the sweeper and the launcher known to Hydra, which takes plugins from the package hydra_plugins only."""
-    module = types.ModuleType("hydra_plugins.knockout")
+    plugins = Plugins.instance()
+    if importlib.util.find_spec("hydra_plugins") is None:
+        sys.modules["hydra_plugins"] = types.ModuleType("hydra_plugins")
+    module = sys.modules["hydra_plugins.knockout"] = types.ModuleType("hydra_plugins.knockout")
     for plugin, node, group in ((KnockoutSweeper, _Sweeper, "hydra/sweeper"), (KnockoutLauncher, _Launcher, "hydra/launcher")):
         plugin.__module__ = module.__name__
         setattr(module, plugin.__name__, plugin)
-        Plugins.instance().register(plugin)
+        plugins.register(plugin)
         ConfigStore.instance().store("knockout", node, group=group, provider="knockout")
-    sys.modules[module.__name__] = module

@@ -11,21 +11,19 @@ import resource
 import sys
 import time
 import traceback
-from importlib.metadata import version
 from pathlib import Path
 
 import lightning as L
 import torch
 import yaml
 
-from experiments import build
+from experiments import build, provenance
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CONFIG, LOG, SUMMARY, write
 from experiments.measure import TRAINING
 from experiments.recorder import STREAM, TABLE, Recorder, seal
 from experiments.task import LanguageModeling, Watch, loaders
 
-PACKAGES = ("torch", "lightning", "hydra-core", "omegaconf", "numpy", "pyarrow")
 
 
 def main(folder: Path) -> None:
@@ -50,7 +48,8 @@ def train(folder: Path) -> None:
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
     data = build.data(config)
-    task = LanguageModeling(build.model(config, data.vocabulary)[0], *build.training(config))
+    model, asked = build.model(config, data.vocabulary)
+    task = LanguageModeling(model, *build.training(config))
     watchers = build.watchers(config)
     measures = [*TRAINING, *(measure for watcher in watchers for measure in watcher.measures(task.model))]
     with Recorder(folder, measures) as task.recorder:
@@ -68,7 +67,9 @@ def train(folder: Path) -> None:
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
         "data": {"vocabulary": data.vocabulary, "floor": data.floor, "content": data.content},
-        "versions": {"python": sys.version.split()[0]} | {package: version(package) for package in PACKAGES},
+        "code": provenance.code(config, asked),
+        "git": provenance.git(),
+        "versions": provenance.versions(),
     }
     write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False))
 

@@ -1,0 +1,71 @@
+"""Figures: one colour and one line style for an arm in all of them. Functions return matplotlib figures."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+from analysis.curves import curve
+from analysis.results import Results
+
+DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
+STYLE = {
+    "svg.hashsalt": "knockout", "svg.fonttype": "path", "font.family": "DejaVu Sans", "text.parse_math": False,
+    "axes.grid": True, "grid.alpha": 0.25, "axes.spines.top": False, "axes.spines.right": False, "font.size": 9,
+}  # fmt: skip
+
+
+def looks(arms: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Each arm's colour (of seaborn's palette for the colour-blind) and line style."""
+    palette = sns.color_palette("colorblind", max(len(arms), 1))
+    return {arm: {"color": palette[i], "linestyle": DASHES[i % len(DASHES)]} for i, arm in enumerate(arms)}
+
+
+def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: float | None) -> Figure:
+    """Effects with their intervals on one endpoint, the baseline at zero, the margin of equivalence shaded."""
+    rows = effects[effects.endpoint == endpoint]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(6.4, 0.9 + 0.42 * max(len(rows), 1)), layout="constrained")
+        axes = figure.add_subplot()
+        if margin is not None:
+            axes.axvspan(-margin, margin, color="0.5", alpha=0.15, linewidth=0, label=f"± {margin:g}: no difference worth having")
+        axes.axvline(0, color="0.3", linewidth=1)
+        for place, (row, look) in enumerate(zip(rows.itertuples(), (looks(arms)[arm] for arm in rows.arm), strict=True)):
+            axes.plot([row.low, row.high], [place, place], color=look["color"], linewidth=2)
+            axes.plot(row.effect, place, "o", color=look["color"], markersize=6)
+        axes.set_yticks(range(len(rows)), [f"{row.arm}  (n = {row.pairs})" for row in rows.itertuples()])
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        unit = rows.unit.iloc[0] if len(rows) else ""
+        axes.set_xlabel(f"{endpoint}: difference from {arms[0]} ({unit})")
+        if margin is not None:
+            axes.legend(fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.42 - 0.25 / max(len(rows), 1)))
+    return figure
+
+
+def curves(results: Results, measure: str) -> Figure:
+    """A measure over optimizer steps: each arm's mean over seeds, with its interval as a band."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 3.2), layout="constrained")
+        axes = figure.add_subplot()
+        drawn = curve(results.history, measure)
+        for arm, look in looks(results.arms).items():
+            _line(axes, drawn[drawn.arm == arm], arm, look)
+        if len(drawn) and (drawn["mean"] > 0).all() and drawn["mean"].max() > 5 * drawn["mean"].min():
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel("optimizer step")
+        axes.set_ylabel(f"{measure} ({results.measures.unit[measure]})")
+        axes.legend(fontsize=8, frameon=False)
+    return figure
+
+
+def _line(axes: Axes, points: pd.DataFrame, arm: str, look: Mapping[str, Any]) -> None:
+    seeds = f"n = {points.n.max()}" if len(points) and points.n.min() == points.n.max() else f"n = {points.n.min()} to {points.n.max()}"
+    axes.plot(points.step, points["mean"], label=f"{arm} ({seeds})" if len(points) else f"{arm} (nothing recorded)", linewidth=1.4, **look)
+    axes.fill_between(points.step, points.low, points.high, color=look["color"], alpha=0.2, linewidth=0)

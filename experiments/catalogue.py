@@ -1,0 +1,72 @@
+"""Every part, as its own declaration tells it: for a terminal, and for the table in the README."""
+
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from components.registry import Registry, did_you_mean, kinds
+
+BEGIN, END = "<!-- parts: `make readme` writes what is between these lines -->", "<!-- end of parts -->"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One part: what it computes, its knobs with types and defaults, where it comes from."""
+
+    kind: str
+    name: str
+    formula: str
+    knobs: str
+    source: str
+
+
+def entries() -> Iterator[Entry]:
+    """All parts of all kinds, components first."""
+    for kind, registry in {**kinds("components"), **kinds("experiments")}.items():
+        for name in registry.names():
+            text = inspect.getdoc(registry[name]) or ""
+            sources = [line.removeprefix("Source: ") for line in text.splitlines() if line.startswith("Source: ")]
+            yield Entry(kind, name, text.splitlines()[0] if text else "", _knobs(registry, name), sources[0] if sources else "")
+
+
+def _knobs(registry: Registry[object], name: str) -> str:
+    found = registry.knobs(name).items()
+    return ", ".join(f"{knob}: {_type(hint)}" + ("" if default is inspect.Parameter.empty else f" = {default}") for knob, (hint, default) in found)
+
+
+def _type(hint: object) -> str:
+    return hint.__name__ if inspect.isclass(hint) and not hasattr(hint, "__args__") else str(hint)
+
+
+def table() -> str:
+    """The parts as a Markdown table.
+
+    >>> [line for line in table().splitlines() if "`rmsnorm`" in line]
+    ['| norm | `rmsnorm` | y = gain · x / √(mean(x²) + eps) | eps: float = 1e-05 | Zhang & Sennrich 2019, arXiv:1910.07467, eq. 4. |']
+    """
+    rows = [f"| {e.kind} | `{e.name}` | {e.formula} | {e.knobs} | {e.source} |".replace("|  |", "| |") for e in entries()]
+    return "\n".join(["| kind | part | what it does | knobs | source |", "|---|---|---|---|---|", *rows])
+
+
+def fill(readme: Path) -> None:
+    """Write the table into a file, between its two marks."""
+    before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
+    readme.write_text(f"{before}{BEGIN}\n{table()}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def main(words: list[str]) -> None:
+    """`knockout parts [KIND]`. Raises ValueError for a kind there is not."""
+    known = {**kinds("components"), **kinds("experiments")}
+    for kind in words:
+        if kind not in known:
+            raise ValueError(f"there is no kind {kind!r}{did_you_mean(kind, known)}; there are: {', '.join(known)}")
+    for entry in entries():
+        if not words or entry.kind in words:
+            print(f"{entry.kind}={entry.name}\n    {entry.formula}")
+            print("".join(f"    {label}: {value}\n" for label, value in (("knobs", entry.knobs), ("source", entry.source)) if value), end="")
+
+
+if __name__ == "__main__":
+    fill(Path(sys.argv[1]))

@@ -1,0 +1,39 @@
+"""The command `knockout`."""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("experiments.run", "train a study, or axes: knockout run norm=layernorm,rmsnorm 'seed=range(6)'"),
+    "demo": ("experiments.demo", "what a norm does to a small Transformer: 24 short trials and their report"),
+    "parts": ("experiments.catalogue", "every part: its formula, its knobs, its source"),
+    "report": ("analysis.report", "write a study's page again from its results folder"),
+    "ui": ("experiments.dashboard", "open MLflow on a results folder"),
+}
+
+
+def main() -> None:
+    """Hand the words after the command to the module that has it; modules are loaded only when asked for."""
+    command, words = (sys.argv[1:2] or ["--help"])[0], sys.argv[2:]
+    if command in ("-h", "--help", "help"):
+        print(usage())
+        return
+    if command not in COMMANDS:
+        from components.registry import did_you_mean
+
+        sys.exit(f"knockout: there is no command {command!r}{did_you_mean(command, COMMANDS)}; there are: {', '.join(COMMANDS)}")
+    run: Callable[[list[str]], None] = import_module(COMMANDS[command][0]).main
+    try:
+        run(words)
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"knockout: {error.args[-1] if error.args else error}")
+
+
+def usage() -> str:
+    """What to type."""
+    lines = [f"  {name:8} {purpose}" for name, (_, purpose) in COMMANDS.items()]
+    return "\n".join([
+        "knockout COMMAND …: knock one part out of a Transformer and learn what it did", "", *lines, "",
+        "Settings are Hydra's: KIND=PART, KIND.KNOB=VALUE; a list of values is an axis. `knockout run --cfg job` shows them all.",
+    ])  # fmt: skip
