@@ -20,4 +20,6 @@ def curve(history: pd.DataFrame, measure: str, points: int = 60) -> pd.DataFrame
     seeds = values.assign(step=ends).groupby(["arm", "seed", "step"], sort=True)[measure].mean()
     found = seeds.groupby(["arm", "step"], sort=True).agg(["mean", "std", "count"]).reset_index()
     half = stats.t.isf((1 - LEVEL) / 2, found["count"].clip(lower=2) - 1) * found["std"] / np.sqrt(found["count"])
-    return found.assign(low=found["mean"] - half, high=found["mean"] + half, n=found["count"])[["arm", "step", "mean", "low", "high", "n"]]
+    return found.assign(low=found["mean"] - half, high=found["mean"] + half, n=found["count"])[
+        ["arm", "step", "mean", "low", "high", "n"]
+    ]

@@ -5,6 +5,7 @@ weight that the arm does not touch, so what a seed does to both cancels.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from analysis.power import detectable
 from analysis.results import Results
 
 LEVEL = 0.95
+ABSENT = ("low", "high", "deviation", "p", "p_holm", "p_sign_flip", "detectable", "saved")  # where there is no spread
 
 
 def effects(results: Results) -> pd.DataFrame:
@@ -30,7 +32,9 @@ def effects(results: Results) -> pd.DataFrame:
     for measure, reduction in results.study["endpoints"].items():
         table = results.endpoint(measure, reduction)
         unit = results.measures.unit.get(measure, "share of trials")
-        rows += [{"arm": arm, "endpoint": measure, "unit": unit, **paired(table[baseline], table[arm])} for arm in others]
+        rows += [
+            {"arm": arm, "endpoint": measure, "unit": unit, **paired(table[baseline], table[arm])} for arm in others
+        ]
     frame = pd.DataFrame(rows, columns=list(Effects.__annotations__))
     return Effects.check(frame.assign(p_holm=holm(frame.p.astype(float).to_list())))
 
@@ -46,27 +50,25 @@ def paired(baseline: pd.Series, level: pd.Series) -> dict[str, float | int | boo
     """
     both = pd.DataFrame({"baseline": baseline, "level": level}).dropna()
     change = (both.level - both.baseline).to_numpy()
-    found: dict[str, float | int | bool] = {
-        "pairs": len(change), "baseline": both.baseline.mean(), "level": both.level.mean(), "effect": change.mean() if len(change) else np.nan,
-        "identical": bool(len(change)) and not change.any(),
-    } | dict.fromkeys(("low", "high", "deviation", "p", "p_holm", "p_sign_flip", "detectable", "correlation"), np.nan)  # fmt: skip
+    found: dict[str, float | int | bool] = dict.fromkeys(ABSENT, np.nan)
+    found |= {"pairs": len(change), "baseline": both.baseline.mean(), "level": both.level.mean()}
+    found |= {"effect": float((both.level - both.baseline).mean()), "identical": len(change) > 0 and not change.any()}
     if len(change) > 1:
         found |= _spread(change)
-        found["correlation"] = both.baseline.corr(both.level) if both.baseline.std() and both.level.std() else np.nan
+        found["saved"] = (both.baseline.var() + both.level.var()) / change.var(ddof=1) if change.var() else np.nan
     return found
 
 
 def _spread(change: np.ndarray) -> dict[str, float]:
-    deviation = float(change.std(ddof=1))
+    deviation, mean = float(change.std(ddof=1)), float(change.mean())
     if deviation == 0:
-        return {"deviation": 0.0, "low": change.mean(), "high": change.mean(), "detectable": 0.0}
-    test = stats.ttest_1samp(change, 0.0)
-    interval = test.confidence_interval(LEVEL)
-    exact = stats.permutation_test((change,), np.mean, permutation_type="samples", n_resamples=100_000, rng=np.random.default_rng(0))
-    return {
-        "low": interval.low, "high": interval.high, "deviation": deviation, "p": test.pvalue,
-        "p_sign_flip": exact.pvalue, "detectable": detectable(len(change)) * deviation,
-    }  # fmt: skip
+        return {"deviation": 0.0, "low": mean, "high": mean, "detectable": 0.0}
+    test: Any = stats.ttest_1samp(change, 0.0)  # scipy's stubs know neither of its results' fields
+    low, high = test.confidence_interval(LEVEL)
+    flips = np.random.default_rng(0)
+    exact = stats.permutation_test((change,), np.mean, permutation_type="samples", n_resamples=100_000, rng=flips)
+    found = {"low": low, "high": high, "deviation": deviation, "p": test.pvalue, "p_sign_flip": exact.pvalue}
+    return found | {"detectable": detectable(len(change)) * deviation}
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -1,6 +1,6 @@
 """Tables that know their columns' types and units."""
 
-from typing import Annotated, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ class Frame:
         return frame[[*types, *others]].astype(types)
 
     @classmethod
-    def unit(cls, column: str) -> str:
+    def unit_of(cls, column: str) -> str:
         """The unit of a column, or nothing."""
         hint = get_type_hints(cls, include_extras=True)[column]
         return str(get_args(hint)[1]) if get_origin(hint) is Annotated else ""
@@ -54,5 +54,10 @@ class Effects(Frame):
     p_holm: float
     p_sign_flip: float
     detectable: float
-    correlation: float
+    saved: float
     identical: bool
+
+
+def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Each row as a dictionary by column."""
+    return [{str(column): value for column, value in row.items()} for row in frame.to_dict("records")]

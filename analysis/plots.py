@@ -8,13 +8,14 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, StrMethodFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from analysis.curves import curve
+from analysis.frame import rows
 from analysis.results import Results
 
 DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
-STYLE = {
+STYLE: Any = {
     "svg.hashsalt": "knockout", "svg.fonttype": "path", "font.family": "DejaVu Sans", "text.parse_math": False,
     "axes.grid": True, "grid.alpha": 0.25, "axes.spines.top": False, "axes.spines.right": False, "font.size": 9,
 }  # fmt: skip
@@ -28,22 +29,21 @@ def looks(arms: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: float | None) -> Figure:
     """Effects with their intervals on one endpoint, the baseline at zero, the margin of equivalence shaded."""
-    rows = effects[effects.endpoint == endpoint]
+    drawn = rows(effects[effects.endpoint == endpoint])
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 0.9 + 0.42 * max(len(rows), 1)), layout="constrained")
+        figure = Figure(figsize=(6.4, 0.9 + 0.42 * max(len(drawn), 1)), layout="constrained")
         axes = figure.add_subplot()
         if margin is not None:
-            axes.axvspan(-margin, margin, color="0.5", alpha=0.15, linewidth=0, label=f"± {margin:g}: no difference worth having")
+            axes.axvspan(-margin, margin, color="0.5", alpha=0.15, linewidth=0)
         axes.axvline(0, color="0.3", linewidth=1)
-        for place, (row, look) in enumerate(zip(rows.itertuples(), (looks(arms)[arm] for arm in rows.arm), strict=True)):
-            axes.plot([row.low, row.high], [place, place], color=look["color"], linewidth=2)
-            axes.plot(row.effect, place, "o", color=look["color"], markersize=6)
-        axes.set_yticks(range(len(rows)), [f"{row.arm}  (n = {row.pairs})" for row in rows.itertuples()])
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        unit = rows.unit.iloc[0] if len(rows) else ""
+        for place, row in enumerate(drawn):
+            look = looks(arms)[row["arm"]]
+            axes.plot([row["low"], row["high"]], [place, place], color=look["color"], linewidth=2)
+            axes.plot(row["effect"], place, "o", color=look["color"], markersize=6)
+        axes.set_yticks(range(len(drawn)), [f"{row['arm']}  (n = {row['pairs']})" for row in drawn])
+        axes.set_ylim(len(drawn) - 0.5, -0.5)
+        unit = drawn[0]["unit"] if drawn else ""
         axes.set_xlabel(f"{endpoint}: difference from {arms[0]} ({unit})")
-        if margin is not None:
-            axes.legend(fontsize=7, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.42 - 0.25 / max(len(rows), 1)))
     return figure
 
 
@@ -55,8 +55,9 @@ def curves(results: Results, measure: str) -> Figure:
         drawn = curve(results.history, measure)
         for arm, look in looks(results.arms).items():
             _line(axes, drawn[drawn.arm == arm], arm, look)
-        if len(drawn) and (drawn["mean"] > 0).all() and drawn["mean"].max() > 5 * drawn["mean"].min():
+        if _spans_decades(drawn["mean"]):
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("optimizer step")
@@ -65,7 +66,13 @@ def curves(results: Results, measure: str) -> Figure:
     return figure
 
 
+def _spans_decades(values: pd.Series) -> bool:
+    """Whether a logarithmic axis shows more; one that would lose zeros or negative numbers does not."""
+    return len(values) > 0 and bool(values.min() > 0) and bool(values.max() > 5 * values.min())
+
+
 def _line(axes: Axes, points: pd.DataFrame, arm: str, look: Mapping[str, Any]) -> None:
-    seeds = f"n = {points.n.max()}" if len(points) and points.n.min() == points.n.max() else f"n = {points.n.min()} to {points.n.max()}"
-    axes.plot(points.step, points["mean"], label=f"{arm} ({seeds})" if len(points) else f"{arm} (nothing recorded)", linewidth=1.4, **look)
+    least, most = points.n.min(), points.n.max()
+    seeds = f"n = {most}" if least == most else f"n = {least} to {most}" if len(points) else "nothing recorded"
+    axes.plot(points.step, points["mean"], label=f"{arm} ({seeds})", linewidth=1.4, **look)
     axes.fill_between(points.step, points.low, points.high, color=look["color"], alpha=0.2, linewidth=0)

@@ -6,6 +6,7 @@ The power of the paired t-test is integrated over the chi distribution of the st
 
 from bisect import bisect_left
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.integrate import simpson
@@ -14,9 +15,9 @@ from scipy.stats import chi, norm, t
 
 
 def power(effect: float, pairs: int, alpha: float = 0.05) -> float:
-    """The chance that a two-sided paired t-test at level `alpha` sees a mean difference of `effect` standard deviations.
+    """The chance that a two-sided paired t-test at level `alpha` sees a difference of `effect` standard deviations.
 
-    P(|Z + effect √n| > t_(1−α/2, n−1) · S) with Z standard normal and S² a chi-square over its n − 1 degrees of freedom.
+    P(|Z + effect √n| > t_(1−α/2, n−1) · S), Z standard normal, S² a chi-square over its n − 1 degrees of freedom.
 
     >>> round(power(0.0, 8), 3), round(power(1.0, 10), 3)
     (0.05, 0.803)
@@ -41,7 +42,8 @@ def detectable(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> float:
     """
     if pairs < 2:
         raise ValueError(f"{pairs} pair has no spread: at least 2 seeds are needed to see anything")
-    return float(brentq(lambda effect: power(effect, pairs, alpha) - chance, 1e-6, 1e3))
+    root: Any = brentq(lambda effect: power(effect, pairs, alpha) - chance, 1e-6, 1e3)
+    return float(root)
 
 
 def seeds_needed(effect: float, alpha: float = 0.05, chance: float = 0.8, most: int = 1000) -> int | None:

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pandas as pd
 import pyarrow.parquet as pq
 import yaml
 
-from analysis.frame import Trials
+from analysis.frame import Trials, rows
 from analysis.reduction import reducer
 
+HISTORY = "history.parquet"
 NOT_SETTINGS = ("study", "runtime", "diagnostic", "label", "trial", "seed", "init_seed", "data_seed")
 
 
@@ -36,23 +37,36 @@ class Results:
         """Labels, the baseline first."""
         return list(self.study["arms"])
 
+    @property
+    def settings(self) -> list[str]:
+        """The columns of `trials` that are settings: `norm`, `norm.eps`, `model.width`, …"""
+        return sorted(set(self.trials.columns) - {*get_type_hints(Trials), "diverged_step"})
+
+    def folder(self, trial: str) -> Path:
+        """Where a trial lies."""
+        return self.home.parents[1] / "trials" / trial
+
     @cached_property
     def history(self) -> pd.DataFrame:
         """Every logged value of every complete trial: arm, seed, step, tokens, then a column for each measure."""
-        complete = self.trials[self.trials.status != "missing"]
-        rows = [_history(self.home, t.trial).assign(arm=t.arm, seed=t.seed) for t in complete.itertuples()]
-        return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame({"arm": [], "seed": [], "step": [], "tokens": []})
+        complete = rows(self.trials[self.trials.status != "missing"])
+        found = [
+            pd.read_parquet(self.folder(t["trial"]) / HISTORY).assign(arm=t["arm"], seed=t["seed"]) for t in complete
+        ]
+        empty = pd.DataFrame(columns=["arm", "seed", "step", "tokens"])
+        return pd.concat(found, ignore_index=True) if found else empty
 
     def endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
         """One number for each trial, seeds by arms; NaN where a trial diverged or is missing."""
-        values = {(t.arm, t.seed): self._value(t, measure, reduction) for t in self.trials.itertuples()}
+        values = {(t["arm"], t["seed"]): self._value(t, measure, reduction) for t in rows(self.trials)}
         table = pd.Series(values, dtype=float).unstack(0)
         return table.reindex(columns=self.arms)
 
-    def _value(self, trial: Any, measure: str, reduction: str) -> float:
+    def _value(self, trial: Mapping[str, Any], measure: str, reduction: str) -> float:
         if measure == "diverged":
-            return float("nan") if trial.status == "missing" else float(trial.status == "diverged")
-        return reduced(self.home.parents[1] / "trials" / trial.trial, measure, reduction) if trial.status == "finished" else float("nan")
+            return float("nan") if trial["status"] == "missing" else float(trial["status"] == "diverged")
+        finished = trial["status"] == "finished"
+        return reduced(self.folder(trial["trial"]), measure, reduction) if finished else float("nan")
 
 
 def load(results: str | Path, study: str) -> Results:
@@ -76,15 +90,22 @@ def opened(home: Path) -> Results:
     measures: dict[str, dict[str, str]] = {}
     for trial in trials.trial[trials.status != "missing"].drop_duplicates():
         measures |= _measures(home.parents[1] / "trials" / trial)
-    return Results(home, study, Trials.check(trials), pd.DataFrame.from_dict(measures, orient="index", columns=["unit", "better", "reduction"]))
+    columns = ["unit", "better", "reduction"]
+    return Results(home, study, Trials.check(trials), pd.DataFrame.from_dict(measures, orient="index", columns=columns))
+
+
+def summary(folder: Path) -> dict[str, Any] | None:
+    """What a complete trial says of itself; None while it is not."""
+    path = folder / "summary.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def reduced(folder: Path, measure: str, reduction: str) -> float:
     """A trial's endpoint; NaN if it never measured it."""
     reduce = reducer(reduction)
-    if measure not in pq.read_schema(folder / "history.parquet").names:
+    if measure not in pq.read_schema(folder / HISTORY).names:
         return float("nan")
-    values = pq.read_table(folder / "history.parquet", columns=[measure])[measure].to_pandas().dropna()
+    values = pq.read_table(folder / HISTORY, columns=[measure])[measure].to_pandas().dropna()
     return float(reduce(values)) if len(values) else float("nan")
 
 
@@ -103,17 +124,12 @@ def settings(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def _trial(folder: Path, row: Mapping[str, Any]) -> dict[str, Any]:
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    path = folder / "summary.json"
-    summary = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"status": "missing"}
-    columns = {key: summary.get(key) for key in ("status", "parameters", "tokens", "cpu_seconds", "peak_memory_mb", "diverged_step")}
+    said = summary(folder) or {"status": "missing"}
+    columns = {column: said.get(column) for column in (*get_type_hints(Trials), "diverged_step")}
     asked = {key: value for key, value in config.items() if key not in NOT_SETTINGS}
-    return {"trial": row["id"], "arm": row["arm"], "seed": row["seed"], **columns, **settings(asked)}
+    return columns | {"trial": row["id"], "arm": row["arm"], "seed": row["seed"], **settings(asked)}
 
 
 def _measures(folder: Path) -> dict[str, dict[str, str]]:
-    fields = [field for field in pq.read_schema(folder / "history.parquet") if field.metadata]
+    fields = [field for field in pq.read_schema(folder / HISTORY) if field.metadata]
     return {field.name: {key.decode(): value.decode() for key, value in field.metadata.items()} for field in fields}
-
-
-def _history(home: Path, trial: str) -> pd.DataFrame:
-    return pd.read_parquet(home.parents[1] / "trials" / trial / "history.parquet")

@@ -8,10 +8,12 @@ from typing import Any
 import pandas as pd
 
 from analysis.effect import effects, equivalence
+from analysis.frame import rows
 from analysis.power import seeds_needed
 from analysis.results import Results
 
 ALPHA = 0.05
+DIRECTIONS = ("lower", "higher", "same")
 
 
 class Judgement(StrEnum):
@@ -36,7 +38,7 @@ class Verdict:
 
 def verdicts(results: Results) -> list[Verdict]:
     """One for each row of `effects`, in its order."""
-    return [_judged(results, row._asdict()) for row in effects(results).itertuples(index=False)]
+    return [_judged(results, row) for row in rows(effects(results))]
 
 
 def _judged(results: Results, row: Mapping[str, Any]) -> Verdict:
@@ -44,7 +46,9 @@ def _judged(results: Results, row: Mapping[str, Any]) -> Verdict:
     expected = study["expect"].get(row["arm"], {}).get(row["endpoint"], "")
     margin = study["margin"].get(row["endpoint"])
     table = results.endpoint(row["endpoint"], study["endpoints"][row["endpoint"]])
-    within = margin is not None and (row["identical"] or equivalence(table[results.arms[0]], table[row["arm"]], margin) < ALPHA)
+    within = margin is not None and (
+        row["identical"] or equivalence(table[results.arms[0]], table[row["arm"]], margin) < ALPHA
+    )
     judgement = judge(expected, row, within, margin)
     return Verdict(row, expected, judgement, sentence(row, judgement, within, margin, results.arms[0]))
 
@@ -87,7 +91,8 @@ def _ending(row: Mapping[str, Any], judgement: Judgement, within: bool, margin: 
         return ""
     wanted = row["effect"] if margin is None else max(abs(row["effect"]), margin)
     seeds = seeds_needed(wanted / row["deviation"]) if row["deviation"] else None
-    return f": undecided; {f'about {seeds}' if seeds else 'more than 1000'} seeds would see a difference of {abs(wanted):.2g}"
+    many = f"about {seeds}" if seeds else "more than 1000"
+    return f": undecided; {many} seeds would see a difference of {abs(wanted):.2g}"
 
 
 def headline(results: Results, judged: list[Verdict]) -> str:
@@ -99,4 +104,6 @@ def headline(results: Results, judged: list[Verdict]) -> str:
 
 def frame(judged: list[Verdict]) -> pd.DataFrame:
     """The verdicts as a table of effects with what was expected, the judgement and the sentence."""
-    return pd.DataFrame([{**v.effect, "expected": v.expected, "judgement": str(v.judgement), "sentence": v.sentence} for v in judged])
+    return pd.DataFrame(
+        [{**v.effect, "expected": v.expected, "judgement": str(v.judgement), "sentence": v.sentence} for v in judged]
+    )

@@ -85,7 +85,11 @@ def _value(name: str, hint: Any, dtype: torch.dtype, generator: torch.Generator)
     if get_origin(hint) in (Union, types.UnionType):
         return None
     if get_origin(hint) is Annotated:
-        return torch.randn([EXTENTS[axis] for axis in get_args(hint)[1].split()], generator=generator).to(dtype).requires_grad_()
+        return (
+            torch.randn([EXTENTS[axis] for axis in get_args(hint)[1].split()], generator=generator)
+            .to(dtype)
+            .requires_grad_()
+        )
     if hint is torch.device:
         return torch.device("cpu")
     return EXTENTS["T"] if hint is int else companions()[name](SIZES)
@@ -120,9 +124,13 @@ def has_plain_knobs(registry: Registry[Any], name: str) -> None:
     for knob, (hint, _) in knobs.items():
         plain = get_args(hint) or (hint,)
         if not all(isinstance(t, type) and issubclass(t, (*KNOB_TYPES, Enum, types.NoneType)) for t in plain):
-            raise BrokenContract(f"its knob {knob} is a {hint}: use int, float, bool, str, Path, an Enum or a tuple of these")
+            raise BrokenContract(
+                f"its knob {knob} is a {hint}: use int, float, bool, str, Path, an Enum or a tuple of these"
+            )
     if len(switches := [knob for knob, (hint, _) in knobs.items() if hint is bool]) > 1:
-        raise BrokenContract(f"it has {len(switches)} boolean knobs ({', '.join(switches)}): one part, one switch at most")
+        raise BrokenContract(
+            f"it has {len(switches)} boolean knobs ({', '.join(switches)}): one part, one switch at most"
+        )
 
 
 def keeps_shape_and_type(registry: Registry[Any], name: str) -> None:
@@ -143,11 +151,13 @@ def _promises(hint: Any) -> tuple[Any, ...]:
 def _same(call: Call, result: Any, promise: Any, dtype: torch.dtype) -> None:
     if promise is float and not (isinstance(result, float) and 0 < result < float("inf")):
         raise BrokenContract(f"{call.method} gave {result!r}, must be a positive finite number")
-    if get_origin(promise) is not Annotated or result is None:
+    if get_origin(promise) is not Annotated or not isinstance(result, Tensor):
         return
     shape, axes = tuple(result.shape), get_args(promise)[1]
     if shape != tuple(EXTENTS[axis] for axis in axes.split()):
-        raise BrokenContract(f"{call.method} gave the shape {shape}, must be {axes} = {tuple(EXTENTS[a] for a in axes.split())}")
+        raise BrokenContract(
+            f"{call.method} gave the shape {shape}, must be {axes} = {tuple(EXTENTS[a] for a in axes.split())}"
+        )
     if result.dtype not in (dtype, torch.bool):
         raise BrokenContract(f"{call.method} gave {result.dtype} for inputs of {dtype}")
 
@@ -160,7 +170,11 @@ def sends_gradient(registry: Registry[Any], name: str) -> None:
     inputs: dict[str, Tensor] = {}
     for call in calls(registry):
         arguments = call.arguments()
-        tensors = {f"{call.method}({k})": v for k, v in arguments.items() if isinstance(v, Tensor) and k not in getattr(part, "ignores", ())}
+        tensors = {
+            f"{call.method}({k})": v
+            for k, v in arguments.items()
+            if isinstance(v, Tensor) and k not in getattr(part, "ignores", ())
+        }
         results = [r for r in call.on(part, arguments) if isinstance(r, Tensor)]
         if tensors and results:
             torch.stack([result.square().sum() for result in results]).sum().backward()
@@ -189,11 +203,15 @@ def sees_no_future(registry: Registry[Any], name: str) -> None:
     part = make(registry, name)
     for call in calls(registry):
         before, after = call.arguments(), call.arguments()
-        times = {k: get_args(h)[1].split() for k, h in call.hints.items() if get_origin(h) is Annotated and k != "return"}
+        times = {
+            k: get_args(h)[1].split() for k, h in call.hints.items() if get_origin(h) is Annotated and k != "return"
+        }
         for argument, axes in times.items():
             if axis := {"T", "S"} & set(axes):
                 after[argument] = after[argument].detach().index_fill(axes.index(axis.pop()), torch.tensor([-1]), 1e4)
-        for result, changed, promise in zip(call.on(part, before), call.on(part, after), _promises(call.hints["return"]), strict=True):
+        for result, changed, promise in zip(
+            call.on(part, before), call.on(part, after), _promises(call.hints["return"]), strict=True
+        ):
             if isinstance(result, Tensor) and "T" in (axes := get_args(promise)[1].split()) and times:
                 axis = axes.index("T")
                 if not torch.equal(result.narrow(axis, 0, 4), changed.narrow(axis, 0, 4)):
@@ -205,7 +223,9 @@ def explains_itself(registry: Registry[Any], name: str) -> None:
     if "weights" not in {call.method for call in calls(registry)}:
         return
     part = make(registry, name).double()
-    q, k, v = (torch.randn(2, 3, 5, 4, dtype=torch.double, generator=torch.Generator().manual_seed(i)) for i in range(3))
+    q, k, v = (
+        torch.randn(2, 3, 5, 4, dtype=torch.double, generator=torch.Generator().manual_seed(i)) for i in range(3)
+    )
     blind = torch.zeros(1, 1, 5, 5, dtype=torch.double).index_fill(-2, torch.tensor([2]), -torch.inf)
     for bias in (None, blind):
         if not torch.allclose(part(q, k, v, bias), part.weights(q, k, bias) @ v, rtol=1e-9, atol=1e-12):

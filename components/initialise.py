@@ -6,7 +6,8 @@ to all arms of an experiment, and a difference between them can be paired by see
 """
 
 import hashlib
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -18,13 +19,6 @@ class Deviations(Protocol):
     def embedding(self, width: int) -> float: ...
     def linear(self, fan_in: int, fan_out: int) -> float: ...
     def writer(self, fan_in: int, fan_out: int) -> float: ...
-
-
-@runtime_checkable
-class Drawn(Protocol):
-    """A module that draws its own weights by role, as `components.linear` has them."""
-
-    def draw(self, deviations: Deviations, generator: torch.Generator) -> None: ...
 
 
 def key(*words: object) -> int:
@@ -40,17 +34,18 @@ def key(*words: object) -> int:
 def draw(module: nn.Module, seed: int, deviations: Deviations | None = None) -> None:
     """Fill the module's weights in place, each submodule's from a generator keyed by (seed, its name).
 
-    With `deviations`, modules that have roles (`Linear`, `Writer`, `Embedding`) are drawn from
-    N(0, deviation²). All others are drawn by their own `reset_parameters`, so any `torch.nn` module
+    With `deviations`, modules that have a role, and so a method `draw` (`components.linear`), are drawn
+    from N(0, deviation²). All others are drawn by their own `reset_parameters`, so any `torch.nn` module
     can be given common random numbers too. Parameters that no module resets keep their value, and
     must be constants.
 
     Raises ValueError if a parameter that no module resets holds random values.
     """
     reset: set[int] = set()
-    for name, child in module.named_modules():
+    children: list[tuple[str, Any]] = list(module.named_modules())
+    for name, child in children:
         own = list(child.parameters(recurse=False))
-        if deviations is not None and isinstance(child, Drawn):
+        if deviations is not None and hasattr(child, "draw"):
             child.draw(deviations, torch.Generator(_device(own)).manual_seed(key(seed, name)))
         elif (redraw := _reset(child)) is not None:
             with torch.random.fork_rng(devices=_accelerators(own)):
@@ -61,10 +56,12 @@ def draw(module: nn.Module, seed: int, deviations: Deviations | None = None) -> 
         reset |= {id(parameter) for parameter in child.parameters()}
     for name, parameter in module.named_parameters():
         if id(parameter) not in reset and parameter.numel() > 1 and bool((parameter != parameter.flatten()[0]).any()):
-            raise ValueError(f"no module resets {name!r}, yet its values vary: give its module a `reset_parameters` method")
+            raise ValueError(
+                f"no module resets {name!r}, yet its values vary: give its module a `reset_parameters` method"
+            )
 
 
-def _reset(module: nn.Module):
+def _reset(module: nn.Module) -> Callable[[], None] | None:
     """The module's own way of drawing its weights; torch spells it in two ways."""
     return getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
 

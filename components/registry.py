@@ -48,7 +48,8 @@ class Registry(Generic[Part]):
                 )
             if name in self._parts and origin(self._parts[name]) != origin(part):
                 raise ValueError(
-                    f"{self.kind}={name} is registered twice: in {origin(self._parts[name])} and in {origin(part)}; rename one"
+                    f"{self.kind}={name} is registered twice: in {origin(self._parts[name])} "
+                    f"and in {origin(part)}; rename one"
                 )
             self._parts[name] = part
             return part
@@ -65,7 +66,7 @@ class Registry(Generic[Part]):
     def __getitem__(self, name: str) -> Callable[..., Part]:
         """The part called `name`; a KeyError names the nearest one and all others."""
         if name not in (names := self.names()):
-            raise KeyError(f"there is no {self.kind} {name!r}{did_you_mean(name, names)}; there are: {', '.join(names)}")
+            raise KeyError(unknown(self.kind, name, names))
         return self._parts[name]
 
     def knobs(self, name: str) -> dict[str, tuple[Any, Any]]:
@@ -76,7 +77,7 @@ class Registry(Generic[Part]):
 
     def schema(self, name: str) -> type:
         """A dataclass of the part's knobs; its `name` can take no other value."""
-        only = StrEnum(self.kind, {name: name})
+        only: Any = StrEnum(self.kind, {name: name})
         fields = [
             (knob, hint, field(default="???" if default is inspect.Parameter.empty else default))
             for knob, (hint, default) in self.knobs(name).items()
@@ -113,19 +114,23 @@ def kinds(package: str) -> dict[str, Registry[Any]]:
     for folder in pkgutil.iter_modules(importlib.import_module(package).__path__):
         if folder.ispkg:
             module = importlib.import_module(f"{package}.{folder.name}")
-            own = (value for value in vars(module).values() if isinstance(value, Registry) and value.kind == folder.name)
+            own = (
+                value for value in vars(module).values() if isinstance(value, Registry) and value.kind == folder.name
+            )
             found |= {registry.kind: registry for registry in own}
     return found
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A clause that names the nearest known word, or nothing.
+def unknown(what: str, word: str, known: Iterable[str]) -> str:
+    """A sentence for a word that nothing is called: the nearest one, and all there are.
 
-    >>> did_you_mean("rmsnrom", ["layernorm", "rmsnorm"])
-    " (did you mean 'rmsnorm'?)"
+    >>> unknown("norm", "rmsnrom", ["layernorm", "rmsnorm"])
+    "there is no norm 'rmsnrom' (did you mean 'rmsnorm'?); there are: layernorm, rmsnorm"
     """
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    names = list(known)
+    near = difflib.get_close_matches(word, names, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"there is no {what} {word!r}{hint}; there are: {', '.join(names) or 'none'}"
 
 
 def origin(part: Callable[..., Any]) -> str:

@@ -45,7 +45,11 @@ def model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[Decoder
 def training(config: Config) -> tuple[Objective, Callable[[nn.Module], Optimizer], Callable[[Optimizer], LRScheduler]]:
     """What to minimise, by what, and how its rate moves over the steps."""
     schedule, steps = schedules.build(config["schedule"]), config["trainer"]["max_steps"]
-    return objectives.build(config["objective"])(), optimizers.build(config["optimizer"]), lambda optimizer: schedule(optimizer, steps)
+    return (
+        objectives.build(config["objective"])(),
+        optimizers.build(config["optimizer"]),
+        lambda optimizer: schedule(optimizer, steps),
+    )
 
 
 def watchers(config: Config) -> list[Diagnostic]:

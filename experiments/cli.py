@@ -20,9 +20,9 @@ def main() -> None:
         print(usage())
         return
     if command not in COMMANDS:
-        from components.registry import did_you_mean
+        from components.registry import unknown
 
-        sys.exit(f"knockout: there is no command {command!r}{did_you_mean(command, COMMANDS)}; there are: {', '.join(COMMANDS)}")
+        sys.exit(f"knockout: {unknown('command', command, COMMANDS)}")
     run: Callable[[list[str]], None] = import_module(COMMANDS[command][0]).main
     try:
         run(words)
@@ -33,7 +33,6 @@ def main() -> None:
 def usage() -> str:
     """What to type."""
     lines = [f"  {name:8} {purpose}" for name, (_, purpose) in COMMANDS.items()]
-    return "\n".join([
-        "knockout COMMAND …: knock one part out of a Transformer and learn what it did", "", *lines, "",
-        "Settings are Hydra's: KIND=PART, KIND.KNOB=VALUE; a list of values is an axis. `knockout run --cfg job` shows them all.",
-    ])  # fmt: skip
+    purpose = "knockout COMMAND …: knock one part out of a Transformer and learn what it did"
+    settings = "Settings are Hydra's: KIND=PART, KIND.KNOB=VALUE; several values, with commas between, are an axis."
+    return "\n".join([purpose, "", *lines, "", settings, "`knockout run --cfg job` shows them all."])

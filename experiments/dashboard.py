@@ -15,7 +15,8 @@ def main(words: list[str]) -> None:
     parser.add_argument("--port", default="5000", help="the port to serve on (default: 5000)")
     given = parser.parse_args(words)
     if not (given.results / "mlflow.db").exists():
-        raise FileNotFoundError(f"{given.results.absolute()} holds no mlflow.db; run a study there first, or name its folder: --results FOLDER")
+        where = given.results.absolute()
+        raise FileNotFoundError(f"{where} holds no mlflow.db; run a study there, or name its folder: --results FOLDER")
     print(f"MLflow on http://127.0.0.1:{given.port} (Ctrl-C ends it)", flush=True)
-    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", store_of(given.results), "--port", given.port]
-    raise SystemExit(subprocess.run(command, check=False).returncode)
+    store = ["--backend-store-uri", store_of(given.results), "--port", given.port]
+    raise SystemExit(subprocess.run([sys.executable, "-m", "mlflow", "ui", *store], check=False).returncode)

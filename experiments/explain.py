@@ -4,7 +4,7 @@ from hydra.errors import ConfigCompositionException, MissingConfigException, Ove
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException, ValidationError
 
-from components.registry import did_you_mean
+from components.registry import kinds, unknown
 from experiments.options import KINDS
 
 
@@ -13,18 +13,20 @@ def explained(error: BaseException) -> str:
 
     Set HYDRA_FULL_ERROR=1 for the traceback.
     """
+    where = "".join(f"\n({note})" for note in getattr(error, "__notes__", ()))
     for kind, explain in EXPLANATIONS.items():
         if isinstance(error, kind):
-            return f"knockout: {explain(error)}"
+            return f"knockout: {explain(error)}{where}"
     return f"knockout: {type(error).__name__}: {error}\n(set HYDRA_FULL_ERROR=1 for the traceback)"
 
 
 def _missing_option(error: MissingConfigException) -> str:
     group, _, name = (error.missing_cfg_file or "").rpartition("/")
-    options = sorted(error.options or [])
+    every = {**KINDS, **kinds("experiments")}
+    options = sorted(error.options or (every[group].names() if group in every else []))
     if not options:
         return str(error).splitlines()[0]
-    return f"there is no {group} {name!r}{did_you_mean(name, options)}; there are: {', '.join(options)}"
+    return unknown(group, name, options)
 
 
 def _composition(error: ConfigCompositionException) -> str:
@@ -48,22 +50,23 @@ def _is_unknown(error: OmegaConfBaseException) -> bool:
 def _unknown(key: str, parent: object) -> str:
     section, _, word = key.rpartition(".")
     assert isinstance(parent, DictConfig)
-    known = sorted(str(name) for name in parent if name != "name") if section else sorted({*KINDS, *map(str, parent)} - {"hydra", "trial"})
-    holder = f"{section}={parent['name']}" if "name" in parent and section in KINDS else section or "the configuration"
-    if not known:
-        return f"{key}: {holder} has no settings"
-    return f"{key}: {holder} has no setting {word!r}{did_you_mean(word, known)}; its settings are: {', '.join(known)}"
+    known = sorted(str(name) for name in parent if name not in ("name", "hydra", "trial", "label"))
+    if section in FREE:
+        return f"to add {word!r} to {section}, type '+{section}={{{word}: …}}'; it has: {', '.join(known) or 'nothing'}"
+    holder = f"{section}={parent['name']}" if section in KINDS else section or "the configuration"
+    return f"{key}: {unknown(f'setting of {holder}', word, known)}"
 
 
 def _parse(error: OverrideParseException) -> str:
     key, _, value = error.override.partition("=")
-    return f"cannot read {error.override!r}; if its value is a text with special characters, quote it twice: '{key}=\"{value}\"'"
+    return f"cannot read {error.override!r}; if the value has special characters, quote it twice: '{key}=\"{value}\"'"
 
 
 def _words(error: BaseException) -> str:
     return str(error.args[0] if error.args else error)
 
 
+FREE = ("study.endpoints", "study.margin", "study.factors", "study.expect")  # dictionaries whose keys are the user's
 EXPLANATIONS = {
     MissingConfigException: _missing_option,
     OverrideParseException: _parse,

@@ -18,7 +18,8 @@ def opened(root: Path) -> Path:
         with tempfile.TemporaryFile(dir=root / "trials"):
             return root.absolute()
     except OSError as error:
-        raise PermissionError(f"runtime.results={root} cannot be written ({error.strerror}); name a folder that can: runtime.results=FOLDER") from error
+        reason = f"runtime.results={root} cannot be written ({error.strerror})"
+        raise PermissionError(f"{reason}; name a folder that can: runtime.results=FOLDER") from error
 
 
 def finished(folder: Path) -> dict[str, Any] | None:

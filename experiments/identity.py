@@ -16,8 +16,8 @@ from torch import nn
 
 from components.registry import Registry
 from experiments import build
-from experiments.options import COMPONENTS, EXPERIMENTS
 from experiments.measure import TRAINING
+from experiments.options import COMPONENTS, EXPERIMENTS
 
 SEEDS = ("seed", "init_seed", "data_seed")
 NUMBERS = ("model", "trainer", "batch_size", "init_seed", "data_seed")
@@ -72,7 +72,9 @@ def understood(config: DictConfig) -> Arm:
     measures = [*TRAINING, *(measure for watcher in build.watchers(resolved) for measure in watcher.measures(model))]
     seeded = tuple(key for key in SEEDS if key == "seed" or OmegaConf.is_interpolation(config, key))
     parameters = sum(p.numel() for p in model.parameters())
-    return Arm(resolved, seeded, frozenset(asked), data.content, parameters, tuple(measure.name for measure in measures))
+    return Arm(
+        resolved, seeded, frozenset(asked), data.content, parameters, tuple(measure.name for measure in measures)
+    )
 
 
 def identity(config: Mapping[str, Any], asked: frozenset[str], content: str) -> str:

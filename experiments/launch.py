@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
+from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
@@ -46,13 +47,20 @@ class KnockoutLauncher(Launcher):
         from experiments.sweep import prepared
 
         given = [line.removeprefix("trial=") for line in overrides if line.startswith("trial=")]
-        return given[0] if given else str(prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))))
+        return (
+            given[0]
+            if given
+            else str(prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))))
+        )
 
     def _returned(self, folder: Path, outcome: str) -> JobReturn:
         from experiments.sweep import endpoint
 
         if outcome == "failed":
-            return JobReturn(status=JobStatus.FAILED, _return_value=RuntimeError(f"trial {folder.name} failed: see {folder / 'trial.log'}"))
+            return JobReturn(
+                status=JobStatus.FAILED,
+                _return_value=RuntimeError(f"trial {folder.name} failed: see {folder / 'trial.log'}"),
+            )
         return JobReturn(status=JobStatus.COMPLETED, _return_value=endpoint(folder))
 
 
@@ -78,7 +86,11 @@ class Running:
 
 def run(folders: Sequence[Path], slots: int) -> dict[Path, str]:
     """Each folder's outcome. An interrupt ends the running trials and is passed on."""
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() and os.uname().sysname == "Linux" else "spawn"
+    method = (
+        "forkserver"
+        if "forkserver" in multiprocessing.get_all_start_methods() and os.uname().sysname == "Linux"
+        else "spawn"
+    )
     context = multiprocessing.get_context(method)
     context.set_forkserver_preload(["experiments.trial"])
     waiting, running, outcomes = list(folders), list[Running](), dict[Path, str]()
@@ -99,7 +111,7 @@ def run(folders: Sequence[Path], slots: int) -> dict[Path, str]:
     return outcomes
 
 
-def _start(context: multiprocessing.context.BaseContext, folder: Path, board: Board) -> Running:
+def _start(context: BaseContext, folder: Path, board: Board) -> Running:
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
     process = context.Process(target=child, args=(folder,), name=f"trial {folder.name}")  # type: ignore[attr-defined]
     process.start()

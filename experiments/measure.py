@@ -1,17 +1,9 @@
 """What a trial measures, declared by what measures it."""
 
 from dataclasses import asdict, dataclass
-from enum import StrEnum
+from typing import Literal
 
 import pyarrow as pa
-
-
-class Better(StrEnum):
-    """Which direction of a measure is an improvement."""
-
-    lower = "lower"
-    higher = "higher"
-    neither = "neither"
 
 
 @dataclass(frozen=True)
@@ -20,7 +12,7 @@ class Measure:
 
     name: str
     unit: str
-    better: Better = Better.neither
+    better: Literal["lower", "higher", "neither"] = "neither"
     reduction: str = "final"
 
     def field(self) -> pa.Field:
@@ -30,7 +22,7 @@ class Measure:
 
 
 TRAINING = (
-    Measure("train/loss", "nats/token", Better.lower),
-    Measure("val/loss", "nats/token", Better.lower),
+    Measure("train/loss", "nats/token", "lower"),
+    Measure("val/loss", "nats/token", "lower"),
     Measure("learning_rate", "1"),
 )

@@ -34,14 +34,18 @@ class Mirror:
         self.off = uri == "off"
         context = multiprocessing.get_context("spawn")
         self.stop = context.Event()
-        self.process = context.Process(target=follow, args=(home, uri or store_of(home.parents[1]), self.stop), name="mlflow mirror")
+        self.process = context.Process(
+            target=follow, args=(home, uri or store_of(home.parents[1]), self.stop), name="mlflow mirror"
+        )
 
     def __enter__(self) -> "Mirror":
         if not self.off:
             self.process.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop.set()
         if not self.off:
             self.process.join()
@@ -67,7 +71,8 @@ def follow(home: Path, uri: str, stop: Event) -> None:
         shown.update()
         shown.conclude()
     except Exception as error:  # training never fails because a tracker does
-        print(f"warning: MLflow at {uri} was not brought up to date ({type(error).__name__}: {error}); the results folder is complete", file=sys.stderr)
+        reason = f"{type(error).__name__}: {error}"
+        print(f"warning: MLflow at {uri} is not up to date, the results folder is ({reason})", file=sys.stderr)
 
 
 @dataclass
@@ -98,7 +103,9 @@ class Shown:
         client = MlflowClient(tracking_uri=uri)
         found = client.get_experiment_by_name(study["name"])
         artifacts = (home.parents[1] / "mlartifacts").absolute().as_uri()
-        experiment = found.experiment_id if found else client.create_experiment(study["name"], artifact_location=artifacts)
+        experiment = (
+            found.experiment_id if found else client.create_experiment(study["name"], artifact_location=artifacts)
+        )
         known = {run.data.tags.get("knockout.key", ""): run for run in _runs(client, experiment)}
 
         def run(key: str, name: str, tags: dict[str, Any]) -> tuple[str, int]:
@@ -109,7 +116,13 @@ class Shown:
         shown = cls(client, home, parent)
         for row in study["trials"]:
             name = f"{row['arm']} · seed {row['seed']}"
-            tags = {"mlflow.parentRunId": parent, "study": study["name"], "arm": row["arm"], "seed": str(row["seed"]), "trial": row["id"]}
+            tags = {
+                "mlflow.parentRunId": parent,
+                "study": study["name"],
+                "arm": row["arm"],
+                "seed": str(row["seed"]),
+                "trial": row["id"],
+            }
             made, step = run(f"{name} {row['id']}", name, tags)
             child = Child(made, home.parents[1] / "trials" / row["id"], step)
             shown.children.append(child)
@@ -125,7 +138,10 @@ class Shown:
             history = None if child.ended else read(child.folder)
             if history is not None:
                 now = int(time.time() * 1000)
-                points = [Metric(legal(name), value, now, step) for name, value, step in _points(history, child.step, _stride(child.folder))]
+                points = [
+                    Metric(legal(name), value, now, step)
+                    for name, value, step in _points(history, child.step, _stride(child.folder))
+                ]
                 for start in range(0, len(points), BATCH):
                     self.client.log_batch(child.run, metrics=points[start : start + BATCH])
                 last = history["step"][-1].as_py()
@@ -200,4 +216,8 @@ def _points(history: pa.Table, after: int, stride: int) -> Iterator[tuple[str, f
     for name in history.column_names[2:]:
         values = history[name].to_pylist()
         seldom = sum(value is not None for value in values) < len(values) / 2
-        yield from ((name, v, s) for v, s in zip(values, steps, strict=True) if v is not None and s > after and (seldom or s % stride == 0))
+        yield from (
+            (name, v, s)
+            for v, s in zip(values, steps, strict=True)
+            if v is not None and s > after and (seldom or s % stride == 0)
+        )

@@ -4,8 +4,7 @@ The schemas below type what is no part: the numbers of the model, of the trainer
 and of the question. Their values stand in `conf/config.yaml`.
 """
 
-from dataclasses import field, make_dataclass
-from dataclasses import dataclass
+from dataclasses import dataclass, field, make_dataclass
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
@@ -14,7 +13,9 @@ from omegaconf import MISSING
 from components.registry import Registry, kinds
 
 COMPONENTS = kinds("components")
-EXPERIMENTS = {kind: registry for kind, registry in kinds("experiments").items() if kind not in ("diagnostic", "design")}
+EXPERIMENTS = {
+    kind: registry for kind, registry in kinds("experiments").items() if kind not in ("diagnostic", "design")
+}
 KINDS: dict[str, Registry[Any]] = COMPONENTS | EXPERIMENTS
 
 

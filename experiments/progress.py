@@ -16,7 +16,13 @@ class Board:
         self.console = console or Console(highlight=False, soft_wrap=True)
         self.total, self.started = total, time.monotonic()
         self.done = self.failed = 0
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
         self._bars = Progress(*columns, console=self.console, disable=not self.console.is_terminal, transient=True)
         self._all = self._bars.add_task("trials", total=total)
         self._each: dict[str, int] = {}
@@ -25,7 +31,9 @@ class Board:
         self._bars.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._bars.stop()
 
     def start(self, label: str, steps: int) -> None:

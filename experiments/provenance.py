@@ -28,8 +28,15 @@ def code(config: dict[str, Any], asked: Iterable[str]) -> str:
 
     Comments, docstrings and layout do not count, nor do parts that the trial does not use.
     """
-    used = {**{kind: registry for kind, registry in kinds("components").items() if kind in set(asked)}, **kinds("experiments")}
-    chosen = {kind: registry for kind, registry in used.items() if isinstance(config.get(kind), dict) and "name" in config[kind]}
+    used = {
+        **{kind: registry for kind, registry in kinds("components").items() if kind in set(asked)},
+        **kinds("experiments"),
+    }
+    chosen = {
+        kind: registry
+        for kind, registry in used.items()
+        if isinstance(config.get(kind), dict) and "name" in config[kind]
+    }
     parts = [Path(str(inspect.getsourcefile(registry[config[kind]["name"]]))) for kind, registry in chosen.items()]
     contracts = [Path(str(inspect.getsourcefile(registry.contract))) for registry in chosen.values()]
     shared = [*_folder(components).glob("*.py"), *(_folder(experiments) / name for name in TRAINING)]

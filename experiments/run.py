@@ -9,7 +9,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
-HYDRA_COMMANDS = {"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-help", "--version", "--shell-completion", "-sc", "--multirun", "-m"}
+HYDRA_COMMANDS = {
+    "--cfg",
+    "-c",
+    "--info",
+    "-i",
+    "--help",
+    "-h",
+    "--hydra-help",
+    "--version",
+    "--shell-completion",
+    "-sc",
+    "--multirun",
+    "-m",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,6 +1,7 @@
 """A study's arms and trials, out of a configuration and the axes of a command line."""
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -10,12 +11,18 @@ from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig
 
 from analysis.reduction import reducer
-from components.registry import did_you_mean
+from analysis.verdict import DIRECTIONS
+from components.registry import unknown
 from experiments.design import Levels, designs
 from experiments.identity import Arm, understood
 from experiments.options import KINDS
 
 Compose = Callable[[list[str]], DictConfig]
+
+ENDPOINTS = {
+    "val/loss": "final",
+    "gradient_norm/total": "median",
+}  # of a study that names none, where they are measured
 
 
 @dataclass(frozen=True)
@@ -59,11 +66,24 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     _refuse_clashes(factors, axes, [line.partition("=")[0] for line in fixed])
     arms = [own | crossed for crossed, own in product(designs["factorial"](axes), designs[study.design](factors))]
     levels = _labelled([_applicable(arm, arms) for arm in arms])
-    made = {label: understood(compose([*fixed, *(f"{key}={level}" for key, level in arm.items())])) for label, arm in levels.items()}
-    first = next(iter(made.values())).config
-    numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first["seed"])
-    _refuse_unknown(first["study"], made)
-    return Plan(study.name or _name(levels, fixed), first["study"], levels, made, numbers)
+    made = {
+        label: _understood(label, compose([*fixed, *(f"{key}={level}" for key, level in arm.items())]))
+        for label, arm in levels.items()
+    }
+    first = next(iter(made.values()))
+    asked = first.config["study"]
+    asked["endpoints"] = asked["endpoints"] or {name: how for name, how in ENDPOINTS.items() if name in first.measures}
+    _refuse_unknown(asked, made)
+    numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
+    return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers)
+
+
+def _understood(label: str, config: DictConfig) -> Arm:
+    try:
+        return understood(config)
+    except (ValueError, KeyError, OSError) as error:
+        error.add_note(f"in the arm {label}")
+        raise
 
 
 def word(level: Any) -> str:
@@ -73,7 +93,7 @@ def word(level: Any) -> str:
     ('0.001', 'null', "'a,b'", '[1,2]')
     """
     if isinstance(level, str):
-        return level if level.replace("_", "").replace(".", "").replace("/", "").isalnum() else "'" + level.replace("'", "\\'") + "'"
+        return level if re.fullmatch(r"[\w./+-]+", level) else "'" + level.replace("'", "\\'") + "'"
     if isinstance(level, Iterable):
         return f"[{','.join(word(each) for each in level)}]"
     return "null" if level is None else str(level).lower() if isinstance(level, bool) else str(level)
@@ -83,12 +103,16 @@ def _split(overrides: Iterable[Override]) -> tuple[list[str], dict[str, list[str
     """The overrides that hold for all arms, and the levels of each axis."""
     fixed: list[str] = []
     axes: dict[str, list[str]] = {}
+    seen: dict[str, str] = {}
     for override in overrides:
-        key = override.get_key_element()
+        key, line = override.get_key_element(), str(override.input_line)
+        if key in seen:
+            raise ValueError(
+                f"{key} is given twice: {seen[key]} and {line}; give all levels of an axis together: {key}=A,B"
+            )
+        seen[key] = line
         if not override.is_sweep_override():
-            fixed.append(str(override.input_line))
-        elif key in axes:
-            raise ValueError(f"the axis {key} is given twice; give all its levels in one: {key}={','.join(axes[key])},…")
+            fixed.append(line)
         elif override.is_discrete_sweep():
             axes[key] = [str(level) for level in override.sweep_string_iterator()]
         else:
@@ -97,15 +121,15 @@ def _split(overrides: Iterable[Override]) -> tuple[list[str], dict[str, list[str
 
 
 def _refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
+    """A factor that is set twice or that is no setting of an arm."""
+    roots = (*KINDS, "model", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
     for factor in factors:
         if factor in axes or factor in fixed:
-            raise ValueError(f"{factor} is a factor of this study and is given on the command line too; leave one of them out")
+            raise ValueError(f"{factor} is a factor of this study and on the command line too; leave one of them out")
         if factor == "seed":
             raise ValueError("seed is no factor: every arm runs under the same seeds; set study.seeds")
-        root = factor.partition(".")[0]
-        known = (*KINDS, "model", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
-        if root not in known:
-            raise ValueError(f"the study's factor {factor!r} is no setting{did_you_mean(root, known)}; settings start with: {', '.join(known)}")
+        if (root := factor.partition(".")[0]) not in roots:
+            raise ValueError(f"the study's factor {factor}: {unknown('setting', root, roots)}")
 
 
 def _refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
@@ -114,12 +138,17 @@ def _refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
     named = [*study["endpoints"], *study["margin"], *(name for wished in study["expect"].values() for name in wished)]
     for name in named:
         if name not in measured:
-            raise ValueError(f"no trial measures the endpoint {name!r}{did_you_mean(name, measured)}; measured are: {', '.join(measured)}")
+            raise ValueError(f"the study's endpoints: {unknown('measure', name, measured)}")
     for reduction in study["endpoints"].values():
         reducer(reduction)
-    for label in study["expect"]:
+    for label, wished in study["expect"].items():
         if label not in arms:
-            raise ValueError(f"the study expects something of {label!r}, which is no arm{did_you_mean(label, arms)}; arms are: {'; '.join(arms)}")
+            raise ValueError(f"the study's expectations: {unknown('arm', label, arms)}")
+        for endpoint, direction in wished.items():
+            if direction not in DIRECTIONS:
+                raise ValueError(f"{label}, {endpoint}: {unknown('expectation', direction, DIRECTIONS)}")
+            if direction == "same" and endpoint not in study["margin"]:
+                raise ValueError(f"to expect {endpoint} to be the same, say within what: margin: {{{endpoint}: 0.02}}")
 
 
 def _applicable(arm: Levels, arms: list[Levels]) -> Levels:

@@ -14,13 +14,12 @@ import yaml
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
-from hydra.plugins.launcher import Launcher
 from hydra.plugins.sweeper import Sweeper
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 from rich.console import Console
 
-from experiments.folder import CONFIG, STUDY, finished, opened, safe, write
+from experiments.folder import CONFIG, LOG, STUDY, finished, opened, safe, write
 from experiments.identity import understood
 from experiments.launch import KnockoutLauncher
 from experiments.mirror import Mirror
@@ -32,63 +31,68 @@ class KnockoutSweeper(Sweeper):
 
     def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
         """Keep what a sweep needs."""
-        self.loader, self.config = hydra_context.config_loader, config
-        self.launcher: Launcher = Plugins.instance().instantiate_launcher(hydra_context=hydra_context, task_function=task_function, config=config)
+        self.loader, self.settings = hydra_context.config_loader, config
+        self.launcher = Plugins.instance().instantiate_launcher(
+            hydra_context=hydra_context, task_function=task_function, config=config
+        )
 
     def sweep(self, arguments: list[str]) -> None:
         """Plan, train, report. Raises SystemExit(1) if trials failed."""
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
-        made = plan(overrides, partial(self.loader.load_sweep_config, self.config))
-        results, console = opened(Path(self.config.runtime.results)), Console(highlight=False, soft_wrap=True)
-        settings = [line for line in self.config.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
-        missing = prepare(results, made, [*settings, *arguments])
-        console.print(announcement(made, len(missing)), markup=False)
-        home = results / "studies" / safe(made.name)
-        with Mirror(home, self.config.runtime.tracking_uri):
-            jobs = [[f"trial={results / 'trials' / id}"] for id in missing]
-            returned = self.launcher.launch(jobs, initial_job_idx=0) if jobs else []
+        made = plan(overrides, partial(self.loader.load_sweep_config, self.settings))
+        results = opened(Path(self.settings.runtime.results))
+        hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
+        missing, home = prepare(results, made, [*hydra, *arguments])
+        say(announcement(made, len(missing)))
+        with Mirror(home, self.settings.runtime.tracking_uri):
+            if missing:
+                assert self.launcher is not None
+                self.launcher.launch([[f"trial={folder}"] for folder in missing], initial_job_idx=0)
             page, verdicts = report(home)
-        console.print(verdicts, markup=False)
-        console.print(f"report: {page}", markup=False)
-        self._say_failures(results, missing, returned, console)
-
-    def _say_failures(self, results: Path, missing: Sequence[str], returned: Sequence[Any], console: Console) -> None:
-        failed = [id for id in missing if finished(results / "trials" / id) is None]
-        for id in failed:
-            console.print(f"failed: {results / 'trials' / id / 'trial.log'}", markup=False)
-        if failed:
-            console.print(f"{len(failed)} of {len(returned)} trials failed; the same command runs them again, and only them", markup=False)
+        say(f"{verdicts}\nreport: {page}")
+        if failed := [folder for folder in missing if finished(folder) is None]:
+            say("\n".join(f"failed: {folder / LOG}" for folder in failed))
+            say(f"{len(failed)} of {len(missing)} trials failed; the same command runs them again, and only them")
             raise SystemExit(1)
+
+
+def say(text: str) -> None:
+    """Lines for a person, as they are."""
+    Console(highlight=False, soft_wrap=True, markup=False).print(text)
 
 
 def announcement(made: Plan, missing: int) -> str:
     """The size of a sweep, before it starts."""
-    trials = {trial.id for trial in made.trials}
-    arms, seeds = f"{len(made.arms)} arm{'s' * (len(made.arms) > 1)}", f"{len(made.seeds)} seed{'s' * (len(made.seeds) > 1)}"
-    return f"study {made.name}: {arms} × {seeds} = {len(trials)} trials, {len(trials) - missing} finished, {missing} to train"
+    trials = len({trial.id for trial in made.trials})
+    size = f"{_counted(len(made.arms), 'arm')} × {_counted(len(made.seeds), 'seed')} = {_counted(trials, 'trial')}"
+    return f"study {made.name}: {size}, {trials - missing} finished, {missing} to train"
 
 
-def prepare(results: Path, made: Plan, command: Sequence[str]) -> list[str]:
-    """Write the study and the configuration of each trial that is not finished; returns these trials' ids."""
-    missing: dict[str, dict[str, Any]] = {}
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+def prepare(results: Path, made: Plan, command: Sequence[str]) -> tuple[list[Path], Path]:
+    """Write the study and the configuration of each unfinished trial; these trials' folders, and the study's."""
+    missing: dict[Path, dict[str, Any]] = {}
     for trial in made.trials:
-        if finished(results / "trials" / trial.id) is None:
-            missing.setdefault(trial.id, trial.config | {"label": f"{trial.arm} · seed {trial.seed}"})
-    for id, config in missing.items():
-        _write_config(results / "trials" / id, config)
+        if finished(folder := results / "trials" / trial.id) is None:
+            missing.setdefault(folder, trial.config | {"label": f"{trial.arm} · seed {trial.seed}"})
+    for folder, config in missing.items():
+        _write_config(folder, config)
     home = results / "studies" / safe(made.name)
     home.mkdir(exist_ok=True)
     write(home / STUDY, yaml.safe_dump(_recorded(made, command), sort_keys=False, allow_unicode=True))
-    return list(missing)
+    return list(missing), home
 
 
 def _recorded(made: Plan, command: Sequence[str]) -> dict[str, Any]:
+    """The study as it is run: what was asked, and which arms and trials that came to."""
     arms = {label: {"levels": made.levels[label], "parameters": arm.parameters} for label, arm in made.arms.items()}
     trials = [{"id": trial.id, "arm": trial.arm, "seed": trial.seed} for trial in made.trials]
-    return made.study | {
-        "name": made.name, "command": shlex.join(["knockout", "run", *command]), "seeds": made.seeds,
-        "factors": sorted({factor for levels in made.levels.values() for factor in levels}), "arms": arms, "trials": trials,
-    }  # fmt: skip
+    factors = sorted({factor for levels in made.levels.values() for factor in levels})
+    asked = {"name": made.name, "command": shlex.join(["knockout", "run", *command]), "seeds": made.seeds}
+    return made.study | asked | {"factors": factors, "arms": arms, "trials": trials}
 
 
 def prepared(config: DictConfig) -> Path:
@@ -148,7 +152,10 @@ def register() -> None:
     if importlib.util.find_spec("hydra_plugins") is None:
         sys.modules["hydra_plugins"] = types.ModuleType("hydra_plugins")
     module = sys.modules["hydra_plugins.knockout"] = types.ModuleType("hydra_plugins.knockout")
-    for plugin, node, group in ((KnockoutSweeper, _Sweeper, "hydra/sweeper"), (KnockoutLauncher, _Launcher, "hydra/launcher")):
+    for plugin, node, group in (
+        (KnockoutSweeper, _Sweeper, "hydra/sweeper"),
+        (KnockoutLauncher, _Launcher, "hydra/launcher"),
+    ):
         plugin.__module__ = module.__name__
         setattr(module, plugin.__name__, plugin)
         plugins.register(plugin)

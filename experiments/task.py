@@ -5,6 +5,7 @@ from typing import Any
 
 import lightning as L
 import torch
+from lightning.pytorch.utilities.types import OptimizerLRSchedulerConfig
 from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
@@ -15,6 +16,7 @@ from experiments.data import IGNORED, Batch, Data
 from experiments.diagnostic import Diagnostic
 from experiments.objective import Objective
 from experiments.recorder import Recorder
+
 
 class LanguageModeling(L.LightningModule):
     """Minimise the objective's mean over scored tokens; validation is their mean over the whole set."""
@@ -47,7 +49,7 @@ class LanguageModeling(L.LightningModule):
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
         self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
 
-    def on_train_batch_end(self, outputs: object, batch: Batch, index: int) -> None:
+    def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
         if self.recorder.diverged is not None:
             self.trainer.should_stop = True
 
@@ -60,16 +62,18 @@ class LanguageModeling(L.LightningModule):
         self._held_out.clear()
         self.recorder.record("val/loss", total / count)
 
-    def configure_optimizers(self):
+    def configure_optimizers(self) -> OptimizerLRSchedulerConfig:
         optimizer = self._optimizer(self.model)
         schedule = self._schedule(optimizer)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def gradient_norms(self) -> Tensor:
-        """‖g‖₂ of each parameter of this step before clipping, in the order of `model.parameters()`; 0 where there is none."""
+        """‖g‖₂ of each parameter before clipping, in the order of `model.parameters()`; 0 where there is none."""
         if self._norms is None:
-            gradients = [torch.zeros((), device=self.device) if p.grad is None else p.grad for p in self.model.parameters()]
-            self._norms = torch.stack(torch._foreach_norm(gradients))
+            gradients = [
+                torch.zeros((), device=self.device) if p.grad is None else p.grad for p in self.model.parameters()
+            ]
+            self._norms = torch.stack(torch._foreach_norm(gradients))  # pyright: ignore[reportPrivateImportUsage]
         return self._norms
 
     def configure_gradient_clipping(
@@ -77,7 +81,9 @@ class LanguageModeling(L.LightningModule):
     ) -> None:
         """Scale all gradients by min(1, clip / ‖g‖₂), with the norms that diagnostics have read."""
         if gradient_clip_val is not None:
-            torch.nn.utils.clip_grads_with_norm_(self.model.parameters(), gradient_clip_val, self.gradient_norms().norm())
+            torch.nn.utils.clip_grads_with_norm_(
+                self.model.parameters(), gradient_clip_val, self.gradient_norms().norm()
+            )
 
 
 class Watch(L.Callback):

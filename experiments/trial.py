@@ -25,7 +25,6 @@ from experiments.recorder import STREAM, TABLE, Recorder, seal
 from experiments.task import LanguageModeling, Watch, loaders
 
 
-
 def main(folder: Path) -> None:
     """Run the trial of a folder as a process of its own: everything it prints goes to its log, errors too.
 

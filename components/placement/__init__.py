@@ -1,7 +1,7 @@
 """Placements say where a sublayer norms: before its branch, on the branch, or after the sum.
 
-    x ──┬── before ── branch ── inside ──┐
-        └─────────────────────────── residual ── after ── y
+x ──┬── before ── branch ── inside ──┐
+    └─────────────────────────── residual ── after ── y
 """
 
 from dataclasses import dataclass

@@ -21,5 +21,8 @@ class Learned(Position):
     def embed(self, x: Hidden) -> Hidden:
         """x_t + P_t"""
         if x.shape[-2] > self.sizes.context:
-            raise ValueError(f"a sequence of {x.shape[-2]} tokens is longer than the context of {self.sizes.context} that position=learned has rows for")
+            raise ValueError(
+                f"a sequence of {x.shape[-2]} tokens is longer than the context of {self.sizes.context}, "
+                "and position=learned has no vector beyond it"
+            )
         return x + self.table.weight[: x.shape[-2]]

@@ -19,7 +19,10 @@ class RoPE(Position):
     def __init__(self, sizes: Sizes, *, base: float = 10_000.0) -> None:
         super().__init__(sizes)
         if sizes.head_width % 2:
-            raise ValueError(f"position=rope turns pairs: head width {sizes.head_width} (width {sizes.width} / heads {sizes.heads}) must be even")
+            raise ValueError(
+                f"position=rope turns pairs, so the head width must be even: it is {sizes.head_width} "
+                f"(width {sizes.width} / heads {sizes.heads})"
+            )
         self.base = base
 
     def rotate(self, x: Heads) -> Heads:

@@ -36,6 +36,6 @@ def waves(length: int, width: int, base: float, device: torch.device | str = "cp
 
 
 def phases(length: int, width: int, base: float, device: torch.device | str = "cpu") -> Tensor:
-    """t · base^(−2i/width) for t < length and i < ⌈width/2⌉, T by ⌈width/2⌉, in float32: lower precision blurs late positions."""
+    """t · base^(−2i/width) for t < length and i < ⌈width/2⌉, as a table, in float32: less blurs late positions."""
     frequencies = base ** (-torch.arange(0, width, 2, device=device, dtype=torch.float32) / width)
     return torch.arange(length, device=device, dtype=torch.float32)[:, None] * frequencies

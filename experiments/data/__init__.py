@@ -51,7 +51,9 @@ class Stream:
 
     floor = None
 
-    def __init__(self, tokens: Tensor, vocabulary: int, content: str, context: int, validation: float, validation_tokens: int) -> None:
+    def __init__(
+        self, tokens: Tensor, vocabulary: int, content: str, context: int, validation: float, validation_tokens: int
+    ) -> None:
         split = len(tokens) - round(validation * len(tokens))
         self.vocabulary, self.content, self.context = vocabulary, content, context
         self._train, held_out = tokens[:split], tokens[split:]

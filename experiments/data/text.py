@@ -40,4 +40,6 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"data.path={path} is not UTF-8 text (byte {error.start}); type data.unit=bytes to use its bytes") from error
+        raise ValueError(
+            f"data.path={path} is not UTF-8 text (byte {error.start}); type data.unit=bytes to use its bytes"
+        ) from error

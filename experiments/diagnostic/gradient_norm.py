@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics

@@ -8,7 +8,12 @@ from experiments.optimizer import groups, optimizers
 
 @optimizers.register("adamw")
 def adamw(
-    model: nn.Module, *, lr: float = 3e-3, betas: tuple[float, float] = (0.9, 0.95), weight_decay: float = 0.1, eps: float = 1e-8
+    model: nn.Module,
+    *,
+    lr: float = 3e-3,
+    betas: tuple[float, float] = (0.9, 0.95),
+    weight_decay: float = 0.1,
+    eps: float = 1e-8,
 ) -> AdamW:
     """w ← w − lr · (m̂ / (√v̂ + eps) + weight_decay · w), vectors undecayed
 

@@ -20,5 +20,9 @@ def warmup_cosine(optimizer: Optimizer, steps: int, *, warmup: int = 50, final: 
     cosine = CosineAnnealingLR(optimizer, T_max=steps - warmup, eta_min=final * rate)
     if warmup == 0:
         return cosine
-    line = LinearLR(optimizer, start_factor=1 / warmup, total_iters=warmup - 1) if warmup > 1 else LinearLR(optimizer, 1.0, total_iters=1)
+    line = (
+        LinearLR(optimizer, start_factor=1 / warmup, total_iters=warmup - 1)
+        if warmup > 1
+        else LinearLR(optimizer, 1.0, total_iters=1)
+    )
     return SequentialLR(optimizer, [line, cosine], milestones=[warmup])

@@ -1,0 +1,74 @@
+"""What a study's page shows, as plain tables."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from analysis.frame import rows
+from analysis.results import Results, settings, summary
+
+COSTS = ["tokens", "cpu_seconds", "peak_memory_mb"]
+EXACT = 6  # pairs from which a sign-flip test can reach p < 0.05: 2 / 2⁶
+
+
+def absolute(results: Results) -> list[dict[str, Any]]:
+    """Mean, standard deviation over seeds and n of each arm on each endpoint."""
+    endpoints = results.study["endpoints"].items()
+    columns = {
+        (measure, arm): results.endpoint(measure, how)[arm] for measure, how in endpoints for arm in results.arms
+    }
+    return [
+        {"arm": arm, "endpoint": measure, "mean": values.mean(), "deviation": values.std(), "n": int(values.count())}
+        for (measure, arm), values in columns.items()
+    ]
+
+
+def costs(results: Results) -> list[dict[str, Any]]:
+    """Each arm's size against the baseline's, and what its trials took in the mean."""
+    trials = dict(list(results.trials.groupby("arm")))
+    sizes = {arm: results.study["arms"][arm]["parameters"] for arm in results.arms}
+    return [
+        {"arm": arm, "parameters": size, "more": size / sizes[results.arms[0]] - 1}
+        | {column: trials[arm][column].mean() for column in COSTS}
+        | {"status": trials[arm].status.value_counts().to_dict()}
+        for arm, size in sizes.items()
+    ]
+
+
+def differences(results: Results) -> dict[str, list[Any]]:
+    """Settings that are not the same in all arms: a row a setting, a value an arm, None where it has none."""
+    first = results.trials.drop_duplicates("arm").set_index("arm").loc[results.arms]
+    found = {setting: [_value(value) for value in first[setting]] for setting in results.settings}
+    return {setting: values for setting, values in found.items() if len({str(value) for value in values}) > 1}
+
+
+def missing(results: Results) -> list[str]:
+    """What a reader might think is there and is not."""
+    lines = [_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"]
+    seeds = len(results.study["seeds"])
+    few = [f"{seeds} seed{'s' * (seeds > 1)}: an exact test cannot reach p < 0.05 below {EXACT}"] * (seeds < EXACT)
+    return [*lines, *few, "learning rates were not tuned for each arm: an effect holds at this rate"]
+
+
+def provenance(results: Results) -> dict[str, str]:
+    """What the trials ran on and with; every value that was found where they differ."""
+    found = [summary(results.folder(trial)) for trial in results.trials.trial.drop_duplicates()]
+    flat = [
+        settings({**s["versions"], "data": s["data"]["content"], "code": s["code"], "git": s["git"]})
+        for s in found
+        if s
+    ]
+    return {key: " / ".join(sorted({str(each[key]) for each in flat})) for key in (flat[0] if flat else {})}
+
+
+def _absence(trial: Mapping[str, Any]) -> str:
+    where = f"{trial['arm']}, seed {trial['seed']}"
+    if trial["status"] == "diverged":
+        step = int(trial["diverged_step"])
+        return f"{where}: diverged at step {step}; it counts as diverged and in no mean (trial {trial['trial']})"
+    return f"{where}: not finished, so it counts in no number here (trial {trial['trial']})"
+
+
+def _value(value: Any) -> Any:
+    return None if pd.api.types.is_scalar(value) and pd.isna(value) else value
