@@ -16,9 +16,15 @@ from analysis.results import Results
 
 DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 STYLE: Any = {
-    "svg.hashsalt": "knockout", "svg.fonttype": "path", "font.family": "DejaVu Sans", "text.parse_math": False,
-    "axes.grid": True, "grid.alpha": 0.25, "axes.spines.top": False, "axes.spines.right": False, "font.size": 9,
-}  # fmt: skip
+    "svg.hashsalt": "knockout",
+    "svg.fonttype": "none",  # text stays text: the reader's own fonts draw any name
+    "text.parse_math": False,
+    "font.size": 9,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 
 
 def looks(arms: Sequence[str]) -> dict[str, dict[str, Any]]:

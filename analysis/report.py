@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,8 @@ def environment() -> Environment:
 def svg(figure: Figure) -> Markup:
     """A figure as inline SVG, the same bytes for the same figure."""
     buffer = io.StringIO()
-    with matplotlib.rc_context(plots.STYLE):
+    with matplotlib.rc_context(plots.STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # it only measures; the reader's fonts draw
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     drawing = buffer.getvalue()
     return Markup(drawing[drawing.index("<svg") :])

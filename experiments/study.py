@@ -93,7 +93,7 @@ def word(level: Any) -> str:
     ('0.001', 'null', "'a,b'", '[1,2]')
     """
     if isinstance(level, str):
-        return level if re.fullmatch(r"[\w./+-]+", level) else "'" + level.replace("'", "\\'") + "'"
+        return level if re.fullmatch(r"[\w./+-]+", level, re.ASCII) else "'" + level.replace("'", "\\'") + "'"
     if isinstance(level, Iterable):
         return f"[{','.join(word(each) for each in level)}]"
     return "null" if level is None else str(level).lower() if isinstance(level, bool) else str(level)

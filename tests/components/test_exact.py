@@ -1,0 +1,223 @@
+"""Values and laws that are known exactly."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from components.attention.softmax import Softmax
+from components.contract import COMPANIONS
+from components.mask import additive, masks
+from components.mixer.attention import MultiHead
+from components.model import assemble
+from components.norm.rmsnorm import RMSNorm
+from components.parts import Parts, Sizes
+from components.position.rope import RoPE
+from components.position.sinusoidal import waves
+from tests import reference
+
+SIZES = Sizes(vocabulary=11, context=16, width=12, depth=2, heads=3)
+
+
+def parts(**chosen: Any) -> Parts:
+    named = {kind: {"name": name} for kind, name in COMPANIONS.items()}
+    return Parts(named | {kind: part if isinstance(part, dict) else {"name": part} for kind, part in chosen.items()})
+
+
+def test_m1_gpt2_small_has_124_439_808_parameters() -> None:
+    biased = {
+        "mixer": {"name": "attention", "bias": True}, "projection": {"name": "separate", "bias": True},
+        "ffn": {"name": "gelu", "bias": True}, "readout": "tied", "position": "learned",
+    }  # fmt: skip
+    sizes = Sizes(vocabulary=50257, context=1024, width=768, depth=12, heads=12)
+    with torch.device("meta"):
+        model = assemble(sizes, parts(**biased), 0)
+    assert sum(p.numel() for p in model.parameters()) == 124_439_808
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4, 6, 12])
+def test_d1_heads_change_no_parameter_count(heads: int) -> None:
+    def count(heads: int) -> int:
+        sizes = Sizes(vocabulary=11, context=16, width=12, depth=2, heads=heads)
+        return sum(p.numel() for p in assemble(sizes, parts(), 0).parameters())
+
+    assert count(heads) == count(1)
+
+
+def test_attention_is_the_formula_in_float64() -> None:
+    mixer = MultiHead(SIZES, parts()).double()
+    x = torch.randn(1, 5, 12, dtype=torch.double, generator=torch.Generator().manual_seed(0))
+    weights = [
+        m.weight.detach().numpy() for m in (mixer.projection.query, mixer.projection.key, mixer.projection.value)
+    ]
+    wanted = reference.attention(x[0].numpy(), *weights, mixer.output.weight.detach().numpy(), heads=3)
+    found = mixer(x, parts()["position"](SIZES))[0].detach().numpy()
+    np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_f1_rmsnorm_is_torchs_and_layernorm_is_rmsnorm_of_the_centred() -> None:
+    x = torch.randn(4, 12, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(RMSNorm(12)(x), nn.RMSNorm(12, eps=1e-5)(x))
+    torch.testing.assert_close(nn.LayerNorm(12)(x), RMSNorm(12)(x - x.mean(-1, keepdim=True)))
+    np.testing.assert_allclose(
+        nn.LayerNorm(12)(x).detach().numpy(), reference.layernorm(x.numpy(), 1e-5), rtol=1e-4, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("value", [1e-4, 1e4])
+def test_c11_rmsnorm_takes_its_statistics_in_float32(value: float) -> None:
+    x = torch.full((2, 64), value, dtype=torch.bfloat16)
+    norm = RMSNorm(64, eps=1e-12).bfloat16()
+    assert norm(x).dtype is torch.bfloat16
+    torch.testing.assert_close(norm(x).float(), torch.ones(2, 64), rtol=1e-2, atol=0)
+
+
+def test_h5_sinusoids_move_by_rotation() -> None:
+    table, width, step = waves(64, 16, 10_000.0).double(), 16, 7
+    frequency = 10_000.0 ** (-torch.arange(0, width, 2).double() / width)
+    assert torch.allclose(table.square().sum(-1), torch.tensor(width / 2).double(), atol=1e-5)
+    products = (table[:-step] * table[step:]).sum(-1)
+    assert torch.allclose(products, (frequency * step).cos().sum(), atol=1e-4)
+
+
+def test_c8_sinusoids_take_an_odd_width() -> None:
+    assert waves(3, 7, 10_000.0).shape == (3, 7)
+    torch.testing.assert_close(waves(3, 7, 10_000.0)[:, -1], (torch.arange(3) * 10_000.0 ** (-6 / 7)).sin())
+
+
+def test_h6_rope_sees_distances_only_and_keeps_lengths() -> None:
+    rope = RoPE(Sizes(vocabulary=2, context=32, width=8, depth=1, heads=1))
+    q, k = (torch.randn(8, generator=torch.Generator().manual_seed(i)) for i in (0, 1))
+    turned_q, turned_k = (rope.rotate(x.expand(1, 1, 32, 8)) for x in (q, k))
+    products = turned_q[0, 0] @ turned_k[0, 0].T
+    for distance in (-5, 0, 9):
+        along = products.diagonal(distance)
+        torch.testing.assert_close(along, along[:1].expand_as(along), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(turned_q.norm(dim=-1), q.norm().expand(1, 1, 32))
+
+
+def test_c29_rope_keeps_float32_phases_in_bfloat16() -> None:
+    rope = RoPE(Sizes(vocabulary=2, context=2048, width=8, depth=1, heads=1))
+    x = torch.ones(1, 1, 2048, 8)
+    torch.testing.assert_close(rope.rotate(x.bfloat16()).float(), rope.rotate(x), rtol=0.02, atol=0.02)
+
+
+def test_a3_the_softmax_jacobian_has_a_norm_of_at_most_one_half() -> None:
+    for logits in (torch.tensor([0.0, 0.0]), torch.randn(9, generator=torch.Generator().manual_seed(0))):
+        share = logits.double().softmax(-1)
+        norm = torch.linalg.matrix_norm(share.diag() - share.outer(share), 2)
+        assert float(norm) <= 0.5 + 1e-12
+    assert float(torch.linalg.matrix_norm(torch.tensor([[0.25, -0.25], [-0.25, 0.25]]), 2)) == pytest.approx(0.5)
+
+
+def test_b1_rows_of_attention_sum_to_one() -> None:
+    q, k = (torch.randn(2, 3, 5, 4, generator=torch.Generator().manual_seed(i)) for i in (0, 1))
+    for name in masks.names():
+        bias = additive(masks[name]()(5, 5, torch.device("cpu")), torch.float32)[None, None]
+        torch.testing.assert_close(Softmax().weights(q, k, bias).sum(-1), torch.ones(2, 3, 5))
+
+
+def test_b6_only_the_mixer_moves_information_between_tokens() -> None:
+    model = assemble(SIZES, parts(mixer="attention", projection="separate"), 0)
+    for layer in model.layers:
+        nn.init.zeros_(layer.mixer.branch.output.weight)
+    x = torch.randn(1, 6, 12, generator=torch.Generator().manual_seed(0))
+
+    def through(x: torch.Tensor) -> torch.Tensor:
+        for layer in model.layers:
+            x = layer(x, model.position)
+        return model.norm(x) @ torch.randn(12, generator=torch.Generator().manual_seed(1))
+
+    jacobian = torch.autograd.functional.jacobian(lambda x: through(x)[0], x)[:, 0]
+    assert isinstance(jacobian, torch.Tensor)
+    for token in range(6):
+        others = [other for other in range(6) if other != token]
+        assert not jacobian[token, others].any()
+        assert jacobian[token, token].any()
+
+
+def test_c1_the_model_sees_no_future_through_any_position_and_placement() -> None:
+    for position in ("none", "learned", "sinusoidal", "rope"):
+        for placement in ("pre", "post", "sandwich", "none"):
+            model = assemble(SIZES, parts(position=position, placement=placement), 0)
+            tokens = torch.arange(10)[None] % 11
+            changed = tokens.clone()
+            changed[0, 6:] = 10
+            assert torch.equal(model(tokens)[:, :6], model(changed)[:, :6])
+            assert not torch.equal(model(tokens)[:, 6:], model(changed)[:, 6:])
+
+
+def test_the_full_mask_sees_the_future() -> None:
+    model = assemble(SIZES, parts(mask="full"), 0)
+    tokens, changed = torch.zeros(1, 4, dtype=torch.long), torch.tensor([[0, 0, 0, 1]])
+    assert not torch.equal(model(tokens)[:, 0], model(changed)[:, 0])
+
+
+def test_e4_the_last_state_is_the_embedding_plus_all_updates() -> None:
+    model = assemble(SIZES, parts(), 0).double()
+    tokens = torch.arange(6)[None]
+    updates: list[torch.Tensor] = []
+    for layer in model.layers:
+        for sublayer in (layer.mixer, layer.ffn):
+            sublayer.branch.register_forward_hook(lambda module, inputs, output: updates.append(output))
+    states = model.states(tokens)
+    torch.testing.assert_close(states[-1], states[0] + torch.stack(updates).sum(0), rtol=1e-12, atol=1e-12)
+
+
+def test_c13_pre_ends_in_a_norm_and_post_has_none_in_a_row() -> None:
+    def norms(placement: str) -> int:
+        model = assemble(SIZES, parts(placement=placement), 0)
+        return sum(isinstance(module, nn.LayerNorm) for module in model.modules())
+
+    assert {placement: norms(placement) for placement in ("pre", "post", "sandwich", "none")} == {
+        "pre": 5, "post": 4, "sandwich": 9, "none": 0,
+    }  # fmt: skip
+
+
+def test_j1_tying_saves_a_table_and_the_initial_loss_is_that_of_its_logits() -> None:
+    tied, untied = (
+        sum(p.numel() for p in assemble(SIZES, parts(readout=r), 0).parameters()) for r in ("tied", "untied")
+    )
+    assert untied - tied == SIZES.vocabulary * SIZES.width
+    deviation, vocabulary = 0.3, 1000
+    logits = deviation * torch.randn(4000, vocabulary, generator=torch.Generator().manual_seed(0))
+    loss = nn.functional.cross_entropy(logits, torch.zeros(4000, dtype=torch.long))
+    assert float(loss) == pytest.approx(math.log(vocabulary) + deviation**2 / 2, abs=0.02)
+
+
+def test_an_absent_ffn_leaves_nothing_behind() -> None:
+    model = assemble(SIZES, parts(ffn="none"), 0)
+    assert not [name for name, _ in model.named_parameters() if "ffn" in name]
+
+
+def test_c31_a_model_loads_at_another_context() -> None:
+    longer = Sizes(vocabulary=11, context=32, width=12, depth=2, heads=3)
+    assemble(longer, parts(position="rope"), 1).load_state_dict(assemble(SIZES, parts(position="rope"), 0).state_dict())
+
+
+def test_c10_learned_positions_refuse_a_longer_sequence_and_others_take_it() -> None:
+    tokens = torch.zeros(1, 17, dtype=torch.long)
+    with pytest.raises(ValueError, match=r"17 tokens .* context of 16"):
+        assemble(SIZES, parts(position="learned"), 0)(tokens)
+    for position in ("none", "rope", "sinusoidal"):
+        assert assemble(SIZES, parts(position=position), 0)(tokens).shape == (1, 17, 11)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ({"width": 64, "heads": 3}, "heads=3 does not divide width=64; heads that do: 1, 2, 4, 8, 16, 32, 64"),
+        ({"depth": 0}, "depth=0: must be at least 1"),
+    ],
+)
+def test_c7_impossible_sizes_are_refused_with_both_numbers(numbers: dict[str, int], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Sizes(**({"vocabulary": 11, "context": 16, "width": 12, "depth": 2, "heads": 3} | numbers))
+
+
+def test_rope_refuses_an_odd_head_width() -> None:
+    with pytest.raises(ValueError, match=r"must be even: it is 3"):
+        RoPE(Sizes(vocabulary=2, context=4, width=9, depth=1, heads=3))

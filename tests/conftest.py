@@ -1,0 +1,71 @@
+"""What several tests stand on: a quick configuration, the command as a person types it, trials that were really trained."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hydra
+import pytest
+import yaml
+from omegaconf import DictConfig
+
+from experiments.identity import understood
+from experiments.options import offer
+from experiments.run import CONF
+from experiments.sweep import register
+
+ROOT = Path(__file__).parents[1]
+QUICK = (
+    "trainer.max_steps=6", "trainer.val_check_interval=3", "schedule.warmup=2", "model.width=16", "model.context=16",
+    "batch_size=4", "data.validation_tokens=256",
+)  # fmt: skip
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """`knockout …` in a folder of its own."""
+    return lambda *words, **given: typed(tmp_path, *words, **given)
+
+
+def typed(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "experiments.cli"), **given: Any) -> Any:
+    """Run a command to its end and return what it printed and its status."""
+    line = [sys.executable, *program, *words]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, timeout=300, **given)
+
+
+@pytest.fixture(scope="session")
+def compose() -> Callable[..., DictConfig]:
+    """A configuration out of overrides, as Hydra makes it."""
+    offer()
+    register()
+
+    def composed(*overrides: str) -> DictConfig:
+        with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+            return hydra.compose("config", [*QUICK, *overrides])
+
+    return composed
+
+
+@pytest.fixture
+def folder_of(compose: Callable[..., DictConfig], tmp_path: Path) -> Callable[..., Path]:
+    """A trial's folder, prepared but not trained."""
+
+    def prepared(*overrides: str) -> Path:
+        id, config = understood(made := compose(*overrides)).trial(made.seed)
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}-{id}"
+        folder.mkdir()
+        (folder / "config.yaml").write_text(yaml.safe_dump(config | {"label": id}))
+        return folder
+
+    return prepared
+
+
+@pytest.fixture(scope="session")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A text of 4,000 characters."""
+    path = tmp_path_factory.mktemp("text") / "text.txt"
+    path.write_text("the keys to the cabinet are on the table, and the cat sat. " * 68)
+    return path

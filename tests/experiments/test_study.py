@@ -1,0 +1,102 @@
+"""Axes and designs become arms; what cannot be meant is refused before anything trains."""
+
+from collections.abc import Callable
+
+import pytest
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig
+
+from experiments.study import Plan, plan, word
+
+Compose = Callable[..., DictConfig]
+
+
+def planned(compose: Compose, *words: str) -> Plan:
+    return plan(OverridesParser.create().parse_overrides(list(words)), lambda lines: compose(*lines))
+
+
+def test_axes_are_a_factorial_and_the_first_levels_the_baseline(compose: Compose) -> None:
+    made = planned(compose, "norm=layernorm,rmsnorm", "placement=pre,post", "seed=range(3)")
+    assert list(made.arms) == [
+        "norm=layernorm, placement=pre", "placement=post", "norm=rmsnorm", "norm=rmsnorm, placement=post",
+    ]  # fmt: skip
+    assert made.seeds == [0, 1, 2]
+    assert len({trial.id for trial in made.trials}) == 12
+
+
+def test_a_study_file_is_one_factor_at_a_time(compose: Compose) -> None:
+    made = planned(compose, "study=norm")
+    assert list(made.arms) == ["norm=layernorm", "norm=rmsnorm", "norm=none"]
+    assert made.seeds == list(range(8))
+    assert made.name == "norm"
+
+
+def test_more_seeds_add_trials_and_keep_the_others(compose: Compose) -> None:
+    six, eight = (planned(compose, "study=norm", f"study.seeds={seeds}") for seeds in (6, 8))
+    first, second = ({trial.id for trial in made.trials} for made in (six, eight))
+    assert first < second
+    assert len(second - first) == 2 * 3
+
+
+def test_e5_a_knob_that_an_arm_does_not_have_makes_no_second_trial(compose: Compose) -> None:
+    made = planned(compose, "position=rope,none", "position.base=1e4,1e5")
+    assert len(made.arms) == len({trial.id for trial in made.trials}) == 3
+
+
+def test_arms_that_are_the_same_share_a_trial(compose: Compose) -> None:
+    made = planned(compose, "placement=none", "norm=layernorm,rmsnorm")
+    assert len(made.arms) == 2
+    assert len({trial.id for trial in made.trials}) == 1
+
+
+def test_e14_the_model_seed_varies_alone(compose: Compose) -> None:
+    made = planned(compose, "init_seed=0,1", "data_seed=0", "seed=0")
+    assert len({trial.id for trial in made.trials}) == 2
+
+
+def test_a_list_is_one_level(compose: Compose) -> None:
+    made = planned(compose, "optimizer.betas=[0.9,0.95],[0.9,0.99]")
+    assert len(made.arms) == 2
+
+
+def test_names_tell_different_ad_hoc_studies_apart(compose: Compose) -> None:
+    names = [
+        planned(compose, "norm=layernorm,rmsnorm", *more).name for more in ([], ["model.depth=1"], ["runtime.slots=1"])
+    ]
+    assert names[0] == "norm" == names[2] != names[1]
+    assert names[1].startswith("norm-")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["norm=layernorm,rmsnorm", "norm=none"], "norm is given twice: norm=layernorm,rmsnorm and norm=none"),
+        (["study=norm", "norm=none"], "norm is a factor of this study and on the command line too"),
+        (["optimizer.lr=interval(0,1)"], "an interval has no levels"),
+        (["+study.endpoints={val/los:final}"], r"no measure 'val/los' \(did you mean 'val/loss'\?\)"),
+        (["+study.endpoints={val/loss:finl}"], r"no reduction 'finl' \(did you mean 'final'\?\)"),
+        (["+study.factors={nrom:[a,b]}"], r"no setting 'nrom' \(did you mean 'norm'\?\)"),
+        (["+study.factors={seed:[1,2]}"], "seed is no factor"),
+        (["+study.expect={nothing:{val/loss:lower}}"], "no arm 'nothing'"),
+        (["study.design=factorail"], r"no design 'factorail' \(did you mean 'factorial'\?\)"),
+        (["+study.expect={baseline:{val/loss:same}}"], "say within what: margin"),
+        (["+study.expect={baseline:{val/loss:smaller}}"], "no expectation 'smaller'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(compose: Compose, words: list[str], sentence: str) -> None:
+    with pytest.raises((ValueError, KeyError), match=sentence):
+        planned(compose, *words)
+
+
+def test_an_impossible_arm_is_named(compose: Compose) -> None:
+    with pytest.raises(ValueError, match="heads=3 does not divide width=16") as caught:
+        planned(compose, "model.heads=2,3")
+    assert caught.value.__notes__ == ["in the arm model.heads=3"]
+
+
+@pytest.mark.parametrize("level", ["rmsnorm", "a b", "a,b", "o'brien", "x=1", "日本", 3, 0.001, True, None, [1, 2]])
+def test_a33_a_level_reads_back_as_itself(level: object) -> None:
+    (override,) = OverridesParser.create().parse_overrides([f"key={word(level)}"])
+    value = override.value()
+    assert (str(value) if isinstance(level, str) else value) == level
+    assert not override.is_sweep_override()

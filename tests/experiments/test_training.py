@@ -1,0 +1,204 @@
+"""What a trial does, step by step, against values known otherwise."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import torch
+import yaml
+from torch import nn
+
+from components.model import Decoder
+from experiments import build, trial
+from experiments.data import IGNORED, Batch, datas
+from experiments.objective import objectives
+from experiments.optimizer import groups, optimizers
+from experiments.recorder import TABLE
+from experiments.schedule import schedules
+
+Prepared = Callable[..., Path]
+pytestmark = pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")  # Lightning's own, with this torch
+
+
+def trained(folder: Path) -> pd.DataFrame:
+    trial.train(folder)
+    return pd.read_parquet(folder / TABLE)
+
+
+def test_the_same_trial_twice_is_the_same_history_bit_for_bit(folder_of: Prepared) -> None:
+    first, second = folder_of(), folder_of()
+    trained(first)
+    torch.manual_seed(99)  # whatever ran before in the process does not matter
+    trained(second)
+    assert (first / TABLE).read_bytes() == (second / TABLE).read_bytes()
+
+
+def test_diagnostics_only_read(folder_of: Prepared) -> None:
+    watched, alone = trained(folder_of()), trained(folder_of("diagnostic=[]"))
+    assert "gradient_norm/total" in watched
+    assert "gradient_norm/total" not in alone
+    pd.testing.assert_frame_equal(watched[alone.columns], alone)
+
+
+def test_arms_see_the_same_tokens_and_share_their_weights(folder_of: Prepared) -> None:
+    plain, scaled = trained(folder_of("scale=sqrt")), trained(folder_of("scale=none", "init.embedding=0"))
+    assert plain.tokens.to_list() == scaled.tokens.to_list() == [0, 64, 128, 192, 256, 320, 384]
+    assert scaled["val/loss"].iloc[0] == pytest.approx(math.log(103), abs=0.3)
+
+
+def test_the_history_has_a_row_a_step_and_validation_where_it_was_asked(folder_of: Prepared) -> None:
+    history = trained(folder_of())
+    assert history.step.to_list() == list(range(7))
+    assert history["val/loss"].dropna().index.to_list() == [0, 3, 6]
+    assert history["train/loss"].dropna().index.to_list() == list(range(1, 7))
+
+
+def test_columns_carry_what_their_measure_declares(folder_of: Prepared) -> None:
+    folder = folder_of()
+    trained(folder)
+    declared = pq.read_schema(folder / TABLE).field("val/loss").metadata
+    assert declared == {b"unit": b"nats/token", b"better": b"lower", b"reduction": b"final"}
+
+
+def test_c25_validation_is_the_loss_over_all_tokens(folder_of: Prepared) -> None:
+    folder = folder_of("batch_size=3")  # a last batch of another size
+    history = trained(folder)
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    data = build.data(config)
+    model, _ = build.model(config, data.vocabulary)
+    everything = data.validation(10_000)[0]
+    loss = nn.functional.cross_entropy(model(everything.inputs).flatten(0, 1), everything.targets.flatten())
+    assert history["val/loss"].iloc[0] == pytest.approx(loss.item(), rel=1e-6)
+
+
+def test_gradient_norms_are_those_of_autograd_before_clipping(folder_of: Prepared) -> None:
+    folder = folder_of("trainer.gradient_clip_val=0.01")
+    first = trained(folder).iloc[1]
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    data = build.data(config)
+    model, _ = build.model(config, data.vocabulary)
+    batch = data.train(4, 0, 0)
+    nn.functional.cross_entropy(model(batch.inputs).flatten(0, 1), batch.targets.flatten()).backward()
+    by_hand = torch.stack([p.grad.norm() for p in model.parameters() if p.grad is not None]).norm()
+    assert first["gradient_norm/total"] == pytest.approx(by_hand.item(), rel=1e-5)
+    squares = sum(
+        first[name] ** 2
+        for name in first.index
+        if name.startswith("gradient_norm/") and name[14:] not in ("total", "clipped")
+    )
+    assert math.sqrt(squares) == pytest.approx(first["gradient_norm/total"], rel=1e-5)
+    assert first["gradient_norm/clipped"] == 1
+
+
+def test_c21_clipping_bounds_the_update(folder_of: Prepared) -> None:
+    free, clipped = (trained(folder_of(f"trainer.gradient_clip_val={clip}")) for clip in ("null", "1e-9"))
+    assert free["gradient_norm/clipped"].sum() == 0
+    assert clipped["gradient_norm/clipped"].mean() == 1
+    assert abs(clipped["val/loss"].iloc[-1] - clipped["val/loss"].iloc[0]) < abs(
+        free["val/loss"].iloc[-1] - free["val/loss"].iloc[0]
+    )
+
+
+def test_accumulation_counts_optimizer_steps_and_all_tokens(folder_of: Prepared) -> None:
+    history = trained(folder_of("trainer.accumulate_grad_batches=2", "batch_size=2"))
+    assert history.step.to_list()[-1] == 6
+    assert history.tokens.to_list()[-1] == 6 * 2 * 2 * 16
+
+
+def test_divergence_is_a_result(folder_of: Prepared) -> None:
+    folder = folder_of("optimizer.lr=1e30", "trainer.max_steps=200", "trainer.gradient_clip_val=null")
+    trained(folder)
+    summary = trial.json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "diverged"
+    assert 0 < summary["diverged_step"] < 10
+    assert summary["steps"] < 200
+
+
+def test_c18_c19_each_parameter_is_in_one_group_and_vectors_are_not_decayed(folder_of: Prepared) -> None:
+    config = yaml.safe_load((folder_of("readout=tied") / "config.yaml").read_text())
+    model: Decoder = build.model(config, 50)[0]
+    optimizer = optimizers["adamw"](model, weight_decay=0.3)
+    decays = {id(p): group["weight_decay"] for group in optimizer.param_groups for p in group["params"]}
+    assert sum(len(group["params"]) for group in optimizer.param_groups) == len(decays) == len(list(model.parameters()))
+    assert all(decays[id(p)] == (0.3 if p.ndim > 1 else 0.0) for p in model.parameters())
+    assert not {id(p) for p in groups(model).matrices} & {id(p) for p in groups(model).vectors}
+
+
+def test_the_schedule_is_its_formula() -> None:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=2.0)
+    schedule = schedules["warmup_cosine"](optimizer, 20, warmup=5, final=0.1)
+    rates = []
+    for _ in range(20):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        schedule.step()
+    rise = [2.0 * (t + 1) / 5 for t in range(5)]
+    fall = [2.0 * (0.1 + 0.9 * (1 + math.cos(math.pi * t / 15)) / 2) for t in range(15)]
+    assert rates == pytest.approx([*rise, *fall], rel=1e-6)
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_a_schedule_without_a_rise_starts_at_the_peak(warmup: int) -> None:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=2.0)
+    schedules["warmup_cosine"](optimizer, 20, warmup=warmup)
+    assert optimizer.param_groups[0]["lr"] == 2.0
+
+
+def test_a_warmup_that_leaves_no_step_is_refused() -> None:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=2.0)
+    with pytest.raises(ValueError, match=r"warmup=20 must .* below trainer.max_steps=20"):
+        schedules["warmup_cosine"](optimizer, 20, warmup=20)
+
+
+def test_c30_ignored_targets_count_for_nothing() -> None:
+    logits = torch.randn(1, 3, 7, generator=torch.Generator().manual_seed(0))
+    losses = objectives["causal_lm"]()(logits, torch.tensor([[2, IGNORED, 4]]))
+    assert losses[0, 1] == 0
+    assert losses[0, 0] == pytest.approx(-logits[0, 0].log_softmax(-1)[2].item())
+
+
+def test_batches_depend_on_seed_and_step_alone_and_targets_are_the_next_tokens() -> None:
+    data = datas["pydoc"](16)
+    first, again, later, other = (data.train(4, *at) for at in ((0, 5), (0, 5), (0, 6), (1, 5)))
+    assert torch.equal(first.inputs, again.inputs)
+    assert not torch.equal(first.inputs, later.inputs)
+    assert not torch.equal(first.inputs, other.inputs)
+    assert torch.equal(first.inputs[:, 1:], first.targets[:, :-1])
+
+
+def test_training_and_validation_share_no_token(tmp_path: Path) -> None:
+    path = tmp_path / "letters.txt"
+    path.write_text("a" * 900 + "b" * 100)
+    data = datas["text"](16, path=path)
+
+    def values(batch: Batch) -> set[int]:
+        return {*batch.inputs.flatten().tolist(), *batch.targets.flatten().tolist()}
+
+    assert {value for step in range(50) for value in values(data.train(8, 0, step))} == {0}
+    assert {value for batch in data.validation(8) for value in values(batch)} == {1}
+
+
+def test_bytes_and_characters(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("aü" * 100, encoding="utf-8")
+    characters, octets = (datas["text"](8, path=path, unit=unit) for unit in ("characters", "bytes"))
+    assert (characters.vocabulary, octets.vocabulary) == (2, 256)
+    assert octets.train(1, 0, 0).inputs.unique().tolist() == [97, 188, 195]
+    assert characters.content != octets.content
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"x" * 20, r"training text has 18 tokens, fewer than the 65"),
+        (b"\xff\xfe" * 99, r"not UTF-8 text .*data.unit=bytes"),
+    ],
+)
+def test_c36_a_text_that_cannot_serve_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=words):
+        datas["text"](64, path=path)
