@@ -19,9 +19,10 @@ readme: .venv/installed
 	$(BIN)/python -m experiments.catalogue README.md
 
 .venv/installed: requirements.lock pyproject.toml
+	@echo "installing into .venv, once; this takes some minutes"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install -qq --requirement requirements.lock
+	$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
 	touch $@
 
 # Pins what stands in the environment now, all that the commands above installed.

@@ -37,7 +37,7 @@ def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: fl
     """Effects with their intervals on one endpoint, the baseline at zero, the margin of equivalence shaded."""
     drawn = rows(effects[effects.endpoint == endpoint])
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(6.4, 0.9 + 0.42 * max(len(drawn), 1)), layout="constrained")
+        figure = Figure(figsize=(4.6, 0.9 + 0.42 * max(len(drawn), 1)), layout="constrained")
         axes = figure.add_subplot()
         if margin is not None:
             axes.axvspan(-margin, margin, color="0.5", alpha=0.15, linewidth=0)
@@ -46,10 +46,10 @@ def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: fl
             look = looks(arms)[row["arm"]]
             axes.plot([row["low"], row["high"]], [place, place], color=look["color"], linewidth=2)
             axes.plot(row["effect"], place, "o", color=look["color"], markersize=6)
-        axes.set_yticks(range(len(drawn)), [f"{row['arm']}  (n = {row['pairs']})" for row in drawn])
+        axes.set_yticks(range(len(drawn)), [f"{row['arm']} (n = {row['pairs']})" for row in drawn])
         axes.set_ylim(len(drawn) - 0.5, -0.5)
         unit = drawn[0]["unit"] if drawn else ""
-        axes.set_xlabel(f"{endpoint}: difference from {arms[0]} ({unit})")
+        axes.set_xlabel(f"difference in {endpoint} ({unit})")
     return figure
 
 

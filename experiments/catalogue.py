@@ -3,7 +3,7 @@
 import inspect
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from components.registry import Registry, kinds, unknown
@@ -51,7 +51,8 @@ def table() -> str:
     >>> next(line for line in table().splitlines() if "`rmsnorm`" in line)[:72]
     '| norm | `rmsnorm` | y = gain · x / √(mean(x²) + eps) | eps: float = 1e-0'
     """
-    rows = [f"| {e.kind} | `{e.name}` | {e.formula} | {e.knobs} | {e.source} |" for e in entries()]
+    cells = ([each.replace("|", "\\|") for each in astuple(entry)] for entry in entries())
+    rows = [f"| {kind} | `{name}` | {formula} | {knobs} | {source} |" for kind, name, formula, knobs, source in cells]
     return "\n".join(["| kind | part | what it does | knobs | source |", "|---|---|---|---|---|", *rows])
 
 

@@ -36,3 +36,7 @@ def usage() -> str:
     purpose = "knockout COMMAND …: knock one part out of a Transformer and learn what it did"
     settings = "Settings are Hydra's: KIND=PART, KIND.KNOB=VALUE; several values, with commas between, are an axis."
     return "\n".join([purpose, "", *lines, "", settings, "`knockout run --cfg job` shows them all."])
+
+
+if __name__ == "__main__":
+    main()

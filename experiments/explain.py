@@ -54,7 +54,7 @@ def _unknown(key: str, parent: object) -> str:
     if section in FREE:
         return f"to add {word!r} to {section}, type '+{section}={{{word}: …}}'; it has: {', '.join(known) or 'nothing'}"
     holder = f"{section}={parent['name']}" if section in KINDS else section or "the configuration"
-    return f"{key}: {unknown(f'setting of {holder}', word, known)}"
+    return f"{holder}: {unknown('setting', word, known)}"
 
 
 def _parse(error: OverrideParseException) -> str:

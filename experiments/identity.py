@@ -20,6 +20,7 @@ from experiments.measure import TRAINING
 from experiments.options import COMPONENTS, EXPERIMENTS
 
 SEEDS = ("seed", "init_seed", "data_seed")
+ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study that names none, where measured
 NUMBERS = ("model", "trainer", "batch_size", "init_seed", "data_seed")
 
 
@@ -70,11 +71,13 @@ def understood(config: DictConfig) -> Arm:
     _, optimizer, schedule = build.training(resolved)
     schedule(optimizer(nn.Linear(2, 2)))
     measures = [*TRAINING, *(measure for watcher in build.watchers(resolved) for measure in watcher.measures(model))]
+    names = tuple(measure.name for measure in measures)
+    resolved["study"]["endpoints"] = resolved["study"]["endpoints"] or {
+        k: v for k, v in ENDPOINTS.items() if k in names
+    }
     seeded = tuple(key for key in SEEDS if key == "seed" or OmegaConf.is_interpolation(config, key))
     parameters = sum(p.numel() for p in model.parameters())
-    return Arm(
-        resolved, seeded, frozenset(asked), data.content, parameters, tuple(measure.name for measure in measures)
-    )
+    return Arm(resolved, seeded, frozenset(asked), data.content, parameters, names)
 
 
 def identity(config: Mapping[str, Any], asked: frozenset[str], content: str) -> str:

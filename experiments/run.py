@@ -4,29 +4,19 @@ Hydra's own command line; it runs a single trial and a sweep alike, with `-m` an
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from unittest import mock
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
-HYDRA_COMMANDS = {
-    "--cfg",
-    "-c",
-    "--info",
-    "-i",
-    "--help",
-    "-h",
-    "--hydra-help",
-    "--version",
-    "--shell-completion",
-    "-sc",
-    "--multirun",
-    "-m",
-}
+# Hydra's own commands, which it does not take together with --multirun; anything else is a sweep, if only of one trial.
+HYDRAS = {"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-help", "--version", "--shell-completion", "-sc", "-m"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run Hydra on these arguments; errors end it with one explanation and status 1 (2 for words it does not know)."""
+    """Run Hydra on these arguments; an error ends it with an explanation and status 1."""
     import hydra
 
     from experiments.explain import explained
@@ -36,16 +26,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     offer()
     register()
     given = list(sys.argv[1:] if arguments is None else arguments)
-    multirun = [] if HYDRA_COMMANDS & {word.partition("=")[0] for word in given} else ["--multirun"]
+    multirun = [] if (HYDRAS | {"--multirun"}) & {word.partition("=")[0] for word in given} else ["--multirun"]
     sys.argv = ["knockout run", *multirun, *given]
-    wanted_trace = os.environ.setdefault("HYDRA_FULL_ERROR", "1") if "HYDRA_FULL_ERROR" in os.environ else None
-    os.environ["HYDRA_FULL_ERROR"] = "1"  # otherwise Hydra prints errors in its own words and exits
+    wants_trace = "HYDRA_FULL_ERROR" in os.environ
     try:
-        hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
+        # Hydra would print errors in its own words and exit; with this it passes them on.
+        with mock.patch.dict(os.environ, HYDRA_FULL_ERROR="1"):
+            hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
     except KeyboardInterrupt:
-        sys.exit(f"interrupted; this finishes what is left: knockout run {' '.join(given)}")
+        sys.exit(f"interrupted; this finishes what is left: {shlex.join(['knockout', 'run', *given])}")
     except Exception as error:
-        if wanted_trace:
+        if wants_trace:
             raise
         sys.exit(explained(error))
 

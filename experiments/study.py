@@ -19,6 +19,8 @@ from experiments.options import KINDS
 
 Compose = Callable[[list[str]], DictConfig]
 
+ALONE = "baseline"  # what the only arm of a study without axes is called
+
 ENDPOINTS = {
     "val/loss": "final",
     "gradient_norm/total": "median",
@@ -72,7 +74,6 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     }
     first = next(iter(made.values()))
     asked = first.config["study"]
-    asked["endpoints"] = asked["endpoints"] or {name: how for name, how in ENDPOINTS.items() if name in first.measures}
     _refuse_unknown(asked, made)
     numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers)
@@ -82,7 +83,8 @@ def _understood(label: str, config: DictConfig) -> Arm:
     try:
         return understood(config)
     except (ValueError, KeyError, OSError) as error:
-        error.add_note(f"in the arm {label}")
+        if label != ALONE:
+            error.add_note(f"in the arm {label}")
         raise
 
 
@@ -168,7 +170,7 @@ def _labelled(arms: list[Levels]) -> dict[str, Levels]:
     for arm in arms:
         apart = arm if arm == first else {key: level for key, level in arm.items() if first.get(key) != level}
         apart = apart or {key: level for key, level in first.items() if key not in arm}
-        labels.setdefault(", ".join(f"{key}={level}" for key, level in apart.items()) or "baseline", arm)
+        labels.setdefault(", ".join(f"{key}={level}" for key, level in apart.items()) or ALONE, arm)
     return labels
 
 
@@ -181,6 +183,6 @@ def _seeds(seeds: Any, only: int) -> list[int]:
 
 def _name(levels: Mapping[str, Levels], fixed: list[str]) -> str:
     """What a study without a name is called: its axes, and a digest of what else was set."""
-    axes = "-".join(dict.fromkeys(key for arm in levels.values() for key in arm)) or "baseline"
+    axes = "-".join(dict.fromkeys(key for arm in levels.values() for key in arm)) or ALONE
     settings = sorted(line for line in fixed if not line.startswith(("runtime.", "study.", "hydra.")))
     return f"{axes}-{hashlib.sha256(' '.join(settings).encode()).hexdigest()[:6]}" if settings else axes

@@ -149,7 +149,7 @@ class _Launcher:
 def register() -> None:
     """Make the sweeper and the launcher known to Hydra, which takes plugins from the package hydra_plugins only."""
     plugins = Plugins.instance()
-    if importlib.util.find_spec("hydra_plugins") is None:
+    if "hydra_plugins" not in sys.modules and importlib.util.find_spec("hydra_plugins") is None:
         sys.modules["hydra_plugins"] = types.ModuleType("hydra_plugins")
     module = sys.modules["hydra_plugins.knockout"] = types.ModuleType("hydra_plugins.knockout")
     for plugin, node, group in (

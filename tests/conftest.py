@@ -1,4 +1,4 @@
-"""What several tests stand on: a quick configuration, the command as a person types it, trials that were really trained."""
+"""What several tests stand on: a quick configuration, and the command as a person types it."""
 
 import subprocess
 import sys

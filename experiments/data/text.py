@@ -26,7 +26,7 @@ def text(
     Raises FileNotFoundError if there is no file at `path`, ValueError if it is not UTF-8 and characters are asked for.
     """
     if not path.is_file():
-        raise FileNotFoundError(f"data.path={path}: there is no such file (looked from {Path.cwd()})")
+        raise FileNotFoundError(f"data.path={path}: there is no such file")
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     if Unit(unit) is Unit.bytes:

@@ -41,7 +41,8 @@ def write_study(tmp_path: Path) -> Callable[..., Path]:
         home = tmp_path / "studies" / "planted"
         home.mkdir(parents=True)
         asked = {
-            "name": "planted", "question": "Is it seen?", "source": "", "endpoints": {"val/loss": "final"}, "expect": {},
+            "name": "planted", "question": "Is it seen?", "source": "", "expect": {},
+            "endpoints": {"val/loss": "final"},
             "margin": {"val/loss": 0.02}, "seeds": list(range(seeds)), "factors": ["norm"], "command": "knockout run",
             "arms": {arm: {"levels": {}, "parameters": 100} for arm in arms}, "trials": trials,
         }  # fmt: skip
@@ -64,6 +65,7 @@ def _trial(folder: Path, arm: str, loss: float, status: str, complete: bool) -> 
     pq.write_table(pa.table(columns, schema=pa.schema(fields)), folder / "history.parquet")
     summary = {
         "status": status, "diverged_step": 2 if status == "diverged" else None, "parameters": 100, "tokens": 128,
-        "cpu_seconds": 1.0, "peak_memory_mb": 10.0, "versions": {"torch": "2"}, "data": {"content": "c"}, "code": "x", "git": "",
+        "cpu_seconds": 1.0, "peak_memory_mb": 10.0, "versions": {"torch": "2"}, "data": {"content": "c"},
+        "code": "x", "git": "",
     }  # fmt: skip
     (folder / "summary.json").write_text(json.dumps(summary))

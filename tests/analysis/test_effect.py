@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import stats as scipy_stats
 
 from analysis.effect import effects, equivalence, holm, paired
 from analysis.power import detectable, power, seeds_needed
@@ -14,6 +15,7 @@ from analysis.results import Results, opened
 from analysis.verdict import Judgement, verdicts
 
 Write = Callable[..., Path]
+stats: Any = scipy_stats  # its stubs know no result's fields
 
 
 def read(write_study: Write, **given: object) -> Results:

@@ -9,13 +9,14 @@ from torch import Tensor, nn
 
 from components import contract
 from components.contract import CHECKS, BrokenContract
+from components.example import parts
 from components.linear import Linear
 from components.norm import norms
 from components.registry import Registry
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(("registry", "name"), [pytest.param(r, n, id=f"{r.kind}={n}") for r, n in contract.parts()])
+@pytest.mark.parametrize(("registry", "name"), [pytest.param(r, n, id=f"{r.kind}={n}") for r, n in parts()])
 def test_part_keeps_its_contract(
     registry: Registry[Any], name: str, check: Callable[[Registry[Any], str], None]
 ) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from components.attention.softmax import Softmax
-from components.contract import COMPANIONS
+from components.example import COMPANIONS
 from components.mask import additive, masks
 from components.mixer.attention import MultiHead
 from components.model import assemble
@@ -48,12 +48,11 @@ def test_d1_heads_change_no_parameter_count(heads: int) -> None:
 
 
 def test_attention_is_the_formula_in_float64() -> None:
-    mixer = MultiHead(SIZES, parts()).double()
+    mixer: Any = MultiHead(SIZES, parts()).double()
     x = torch.randn(1, 5, 12, dtype=torch.double, generator=torch.Generator().manual_seed(0))
-    weights = [
-        m.weight.detach().numpy() for m in (mixer.projection.query, mixer.projection.key, mixer.projection.value)
-    ]
-    wanted = reference.attention(x[0].numpy(), *weights, mixer.output.weight.detach().numpy(), heads=3)
+    maps = (mixer.projection.query, mixer.projection.key, mixer.projection.value, mixer.output)
+    query, key, value, output = (each.weight.detach().numpy() for each in maps)
+    wanted = reference.attention(x[0].numpy(), query, key, value, output, heads=3)
     found = mixer(x, parts()["position"](SIZES))[0].detach().numpy()
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
 
@@ -122,7 +121,8 @@ def test_b1_rows_of_attention_sum_to_one() -> None:
 
 def test_b6_only_the_mixer_moves_information_between_tokens() -> None:
     model = assemble(SIZES, parts(mixer="attention", projection="separate"), 0)
-    for layer in model.layers:
+    layers: Any = model.layers
+    for layer in layers:
         nn.init.zeros_(layer.mixer.branch.output.weight)
     x = torch.randn(1, 6, 12, generator=torch.Generator().manual_seed(0))
 
@@ -131,8 +131,8 @@ def test_b6_only_the_mixer_moves_information_between_tokens() -> None:
             x = layer(x, model.position)
         return model.norm(x) @ torch.randn(12, generator=torch.Generator().manual_seed(1))
 
-    jacobian = torch.autograd.functional.jacobian(lambda x: through(x)[0], x)[:, 0]
-    assert isinstance(jacobian, torch.Tensor)
+    jacobian: Any = torch.autograd.functional.jacobian(lambda x: through(x)[0], x)
+    jacobian = jacobian[:, 0]
     for token in range(6):
         others = [other for other in range(6) if other != token]
         assert not jacobian[token, others].any()
@@ -160,7 +160,8 @@ def test_e4_the_last_state_is_the_embedding_plus_all_updates() -> None:
     model = assemble(SIZES, parts(), 0).double()
     tokens = torch.arange(6)[None]
     updates: list[torch.Tensor] = []
-    for layer in model.layers:
+    layers: Any = model.layers
+    for layer in layers:
         for sublayer in (layer.mixer, layer.ffn):
             sublayer.branch.register_forward_hook(lambda module, inputs, output: updates.append(output))
     states = model.states(tokens)

@@ -1,0 +1,107 @@
+"""Parts at small sizes, and arguments for them, made from what their kinds' contracts say."""
+
+import inspect
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+import torch
+from torch import Tensor, nn
+
+from components.initialise import draw
+from components.linear import Embedding, Linear
+from components.parts import Parts, Sizes
+from components.registry import Registry, kinds
+from components.sublayer import Sublayer
+
+EXTENTS = {"B": 2, "T": 5, "S": 5, "H": 3, "D": 12, "K": 4, "V": 7, "W": 12, "...": 2, "1": 1}
+SIZES = Sizes(vocabulary=7, context=5, width=12, depth=2, heads=3)
+COMPANIONS = {
+    "norm": "layernorm", "placement": "pre", "block": "sequential", "residual": "add", "mixer": "attention",
+    "projection": "separate", "attention": "softmax", "scale": "sqrt", "mask": "causal", "position": "none",
+    "ffn": "gelu", "init": "fan_in", "readout": "untied",
+}  # fmt: skip
+
+
+def companions() -> Parts:
+    """The plain parts that a part under test works with."""
+    return Parts({kind: {"name": name} for kind, name in COMPANIONS.items()})
+
+
+def _sublayer() -> nn.Module:
+    placement = companions()["placement"]()
+    return Sublayer(Linear(12, 12), lambda: nn.LayerNorm(12), placement, companions()["residual"](12, 2))
+
+
+class _Mixing(nn.Module):
+    """A causal stand-in for a mixer that ignores positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sublayer = _sublayer()
+
+    def forward(self, x: Tensor, *more: nn.Module) -> Tensor:
+        return self.sublayer(x.cumsum(-2))
+
+
+WIRING: dict[str, Callable[[], Any]] = {
+    "width": lambda: SIZES.width, "depth": lambda: SIZES.depth, "head_width": lambda: SIZES.head_width,
+    "sizes": lambda: SIZES, "parts": companions, "query_gain": lambda: 1.0, "mixer": _Mixing, "ffn": _sublayer,
+    "embedding": lambda: Embedding(SIZES.vocabulary, SIZES.width),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    """One method that a contract declares, with the shape of each argument and of the result."""
+
+    method: str
+    hints: dict[str, Any]
+
+    def arguments(self, dtype: torch.dtype = torch.float32) -> dict[str, Any]:
+        """Random tensors of the declared shapes; the plainest value for anything else."""
+        generator = torch.Generator().manual_seed(0)
+        return {name: _value(name, hint, dtype, generator) for name, hint in self.hints.items() if name != "return"}
+
+    def on(self, part: Any, arguments: dict[str, Any]) -> tuple[Any, ...]:
+        """The results as a tuple."""
+        result = (part if self.method == "__call__" else getattr(part, self.method))(*arguments.values())
+        return result if isinstance(result, tuple) else (result,)
+
+
+def _value(name: str, hint: Any, dtype: torch.dtype, generator: torch.Generator) -> Any:
+    if get_origin(hint) in (Union, types.UnionType):
+        return None
+    if get_origin(hint) is Annotated:
+        return (
+            torch.randn([EXTENTS[axis] for axis in get_args(hint)[1].split()], generator=generator)
+            .to(dtype)
+            .requires_grad_()
+        )
+    if hint is torch.device:
+        return torch.device("cpu")
+    return EXTENTS["T"] if hint is int else companions()[name](SIZES)
+
+
+def calls(registry: Registry[Any]) -> list[Call]:
+    """Every method of the kind's contract that states what it returns."""
+    methods = {name: method for name, method in vars(registry.contract).items() if inspect.isfunction(method)}
+    public = (name for name in methods if name == "__call__" or not name.startswith("_"))
+    hints = {name: get_type_hints(methods[name], include_extras=True) for name in public}
+    return [Call(name, hint) for name, hint in hints.items() if "return" in hint]
+
+
+def make(registry: Registry[Any], name: str) -> Any:
+    """The part, built at the contracts' sizes with drawn weights."""
+    part = registry[name](*(WIRING[wire]() for wire in registry.wiring))
+    if isinstance(part, nn.Module):
+        draw(part, 0, companions()["init"](SIZES.depth))
+    return part
+
+
+def parts() -> Iterator[tuple[Registry[Any], str]]:
+    """Every registered part of every kind."""
+    for registry in kinds("components").values():
+        for name in registry.names():
+            yield registry, name
