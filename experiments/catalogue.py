@@ -48,8 +48,8 @@ def _type(hint: object) -> str:
 def table() -> str:
     """The parts as a Markdown table.
 
-    >>> next(line for line in table().splitlines() if "`rmsnorm`" in line)[:72]
-    '| norm | `rmsnorm` | y = gain · x / √(mean(x²) + eps) | eps: float = 1e-0'
+    >>> next(line for line in table().splitlines() if "`rmsnorm`" in line)[:55]
+    '| norm | `rmsnorm` | y = gain · x / √(mean(x²) + eps) |'
     """
     cells = ([each.replace("|", "\\|") for each in astuple(entry)] for entry in entries())
     rows = [f"| {kind} | `{name}` | {formula} | {knobs} | {source} |" for kind, name, formula, knobs, source in cells]

@@ -86,7 +86,7 @@ def test_one_new_file_is_an_option_a_part_under_contract_and_a_column(copy: Path
     (copy / "components" / "norm" / "toy.py").write_text(TOY, encoding="utf-8")
     listed = typed(copy, "parts", "norm")
     assert "norm=toy\n    y = strength · x\n    knobs: strength: float = 2.0\n    source: this test." in listed.stdout
-    check = "from components.contract import *; from components.norm import norms; [check(norms, 'toy') for check in CHECKS]"
+    check = "from components.contract import *; from components.norm import norms as n; [c(n, 'toy') for c in CHECKS]"
     assert typed(copy, program=("-c", check)).returncode == 0
     wrong = typed(copy, "run", "norm=toy", "norm.strength=strong")
     assert "norm.strength: Value 'strong'" in wrong.stderr
