@@ -16,7 +16,7 @@ from analysis.frame import Trials, rows
 from analysis.reduction import reducer
 
 HISTORY = "history.parquet"
-NOT_SETTINGS = ("study", "runtime", "diagnostic", "label", "trial", "seed", "init_seed", "data_seed")
+NOT_SETTINGS = ("study", "runtime", "diagnostic", "label", "trial", "code", "git", "seed", "init_seed", "data_seed")
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,14 @@ from components.initialise import draw
 from components.linear import Embedding, Linear
 from components.parts import Parts, Sizes
 from components.registry import Registry, kinds
-from components.sublayer import Sublayer
+from components.sublayer import Stage, Sublayer
 
 EXTENTS = {"B": 2, "T": 5, "S": 5, "H": 3, "D": 12, "K": 4, "V": 7, "W": 12, "...": 2, "1": 1}
 SIZES = Sizes(vocabulary=7, context=5, width=12, depth=2, heads=3)
 COMPANIONS = {
-    "norm": "layernorm", "placement": "pre", "block": "sequential", "residual": "add", "mixer": "attention",
-    "projection": "separate", "attention": "softmax", "scale": "sqrt", "mask": "causal", "position": "none",
-    "ffn": "gelu", "init": "fan_in", "readout": "untied",
+    "norm": "layernorm", "qk_norm": "none", "placement": "pre", "block": "sequential", "residual": "add",
+    "mixer": "attention", "projection": "separate", "attention": "softmax", "scale": "sqrt",
+    "mask": "causal", "position": "none", "ffn": "gelu", "init": "fan_in", "readout": "untied",
 }  # fmt: skip
 
 
@@ -29,25 +29,22 @@ def companions() -> Parts:
     return Parts({kind: {"name": name} for kind, name in COMPANIONS.items()})
 
 
-def _sublayer() -> nn.Module:
-    placement = companions()["placement"]()
-    return Sublayer(Linear(12, 12), lambda: nn.LayerNorm(12), placement, companions()["residual"](12, 2))
+class _Mixing(Linear):
+    """A causal stand-in for a mixer, which ignores positions."""
+
+    def forward(self, input: Tensor, *more: nn.Module) -> Tensor:
+        return super().forward(input.cumsum(-2))
 
 
-class _Mixing(nn.Module):
-    """A causal stand-in for a mixer that ignores positions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sublayer = _sublayer()
-
-    def forward(self, x: Tensor, *more: nn.Module) -> Tensor:
-        return self.sublayer(x.cumsum(-2))
+def _sublayer(branch: type[Linear]) -> Stage:
+    placement, residual = companions()["placement"](), companions()["residual"](SIZES.width, SIZES.depth)
+    return Sublayer(branch(SIZES.width, SIZES.width), lambda: nn.LayerNorm(SIZES.width), placement, residual)
 
 
 WIRING: dict[str, Callable[[], Any]] = {
     "width": lambda: SIZES.width, "depth": lambda: SIZES.depth, "head_width": lambda: SIZES.head_width,
-    "sizes": lambda: SIZES, "parts": companions, "query_gain": lambda: 1.0, "mixer": _Mixing, "ffn": _sublayer,
+    "sizes": lambda: SIZES, "parts": companions, "query_gain": lambda: 1.0,
+    "mixer": lambda: _sublayer(_Mixing), "ffn": lambda: _sublayer(Linear),
     "embedding": lambda: Embedding(SIZES.vocabulary, SIZES.width),
 }  # fmt: skip
 
@@ -64,21 +61,38 @@ class Call:
         generator = torch.Generator().manual_seed(0)
         return {name: _value(name, hint, dtype, generator) for name, hint in self.hints.items() if name != "return"}
 
+    @property
+    def axes(self) -> dict[str, list[str]]:
+        """The shape of each tensor that is given, by argument."""
+        return {name: axes for name, hint in self.hints.items() if name != "return" and (axes := axes_of(hint))}
+
+    @property
+    def promises(self) -> tuple[Any, ...]:
+        """What each result is declared to be; of what may also be None, what it is otherwise."""
+        hint = self.hints["return"]
+        each = get_args(hint) if get_origin(hint) is tuple else (hint,)
+        return tuple(get_args(h)[0] if get_origin(h) in (Union, types.UnionType) else h for h in each)
+
     def on(self, part: Any, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """The results as a tuple."""
         result = (part if self.method == "__call__" else getattr(part, self.method))(*arguments.values())
         return result if isinstance(result, tuple) else (result,)
 
 
+def axes_of(hint: Any) -> list[str]:
+    """The letters of an annotated tensor's shape; none for anything else.
+
+    >>> axes_of(Annotated[Tensor, "B T D"]), axes_of(int)
+    (['B', 'T', 'D'], [])
+    """
+    return get_args(hint)[1].split() if get_origin(hint) is Annotated else []
+
+
 def _value(name: str, hint: Any, dtype: torch.dtype, generator: torch.Generator) -> Any:
     if get_origin(hint) in (Union, types.UnionType):
         return None
     if get_origin(hint) is Annotated:
-        return (
-            torch.randn([EXTENTS[axis] for axis in get_args(hint)[1].split()], generator=generator)
-            .to(dtype)
-            .requires_grad_()
-        )
+        return torch.randn([EXTENTS[axis] for axis in axes_of(hint)], generator=generator).to(dtype).requires_grad_()
     if hint is torch.device:
         return torch.device("cpu")
     return EXTENTS["T"] if hint is int else companions()[name](SIZES)

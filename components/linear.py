@@ -28,6 +28,10 @@ class Linear(nn.Linear):
             self.bias.zero_()
 
 
+class Selector(Linear):
+    """A linear map that only decides where to look (queries, keys): its size is not that of what is written."""
+
+
 class Writer(Linear):
     """A linear map whose output is added to the residual stream; many of them add up with depth."""
 

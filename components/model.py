@@ -7,7 +7,7 @@ from components.initialise import draw
 from components.linear import Embedding
 from components.parts import Parts, Sizes
 from components.shapes import Hidden, Logits, Tokens
-from components.sublayer import Absent, Nothing, Sublayer
+from components.sublayer import Absent, Nothing, Stage, Sublayer
 
 
 class Decoder(nn.Module):
@@ -24,13 +24,15 @@ class Decoder(nn.Module):
         self.sizes = sizes
         self.embedding = Embedding(sizes.vocabulary, sizes.width)
         self.position = parts["position"](sizes)
-        self.layers = nn.ModuleList(_layer(sizes, parts) for _ in range(sizes.depth))
+        self.dropout = nn.Dropout(sizes.dropout)
+        parts.refuse_layers_beyond(sizes.depth)
+        self.layers = nn.ModuleList(_layer(sizes, parts.layer(number)) for number in range(sizes.depth))
         self.norm = parts["norm"](sizes.width) if parts["placement"]().final else nn.Identity()
         self.readout = parts["readout"](self.embedding)
 
     def states(self, tokens: Tokens) -> list[Hidden]:
         """The residual stream before the first layer and after each."""
-        states = [self.position.embed(self.embedding(tokens))]
+        states = [self.dropout(self.position.embed(self.embedding(tokens)))]
         for layer in self.layers:
             states.append(layer(states[-1], self.position))
         return states
@@ -54,7 +56,7 @@ def _layer(sizes: Sizes, parts: Parts) -> nn.Module:
     return parts["block"](mixer, _sublayer(parts["ffn"](sizes.width), sizes, parts))
 
 
-def _sublayer(branch: nn.Module, sizes: Sizes, parts: Parts) -> nn.Module:
+def _sublayer(branch: nn.Module, sizes: Sizes, parts: Parts) -> Stage:
     if isinstance(branch, Nothing):
         return Absent()
     return Sublayer(
@@ -62,4 +64,5 @@ def _sublayer(branch: nn.Module, sizes: Sizes, parts: Parts) -> nn.Module:
         lambda: parts["norm"](sizes.width),
         parts["placement"](),
         parts["residual"](sizes.width, sizes.depth),
+        sizes.dropout,
     )

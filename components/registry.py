@@ -25,14 +25,17 @@ class Registry(Generic[Part]):
     """The parts of one kind; fills itself from the files beside the kind's contract.
 
     The kind's name is the folder's name.  The contract is a class whose `__init__` states the
-    wiring and whose `__call__` states the shapes.
+    wiring and whose `__call__` states the shapes.  `roles` are further places in a model that take
+    parts of this kind, each an option of its own.
     """
 
-    def __init__(self, contract: type) -> None:
+    def __init__(self, contract: type, roles: tuple[str, ...] = ()) -> None:
         self.contract = contract
+        self.roles = roles
         self.kind = contract.__module__.rpartition(".")[2]
         self.wiring = _positional(contract)
         self._parts: dict[str, Callable[..., Part]] = {}
+        self._filled = False
 
     def register(self, name: str) -> Callable[[Factory], Factory]:
         """Enter a class or function under `name`.
@@ -57,10 +60,12 @@ class Registry(Generic[Part]):
         return enter
 
     def names(self) -> tuple[str, ...]:
-        """Every name, sorted; the files of the kind's folder are imported first."""
-        package = importlib.import_module(self.contract.__module__)
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+        """Every name, sorted; the first call imports the files of the kind's folder."""
+        if not self._filled:
+            self._filled = True
+            package = importlib.import_module(self.contract.__module__)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{package.__name__}.{module.name}")
         return tuple(sorted(self._parts))
 
     def __getitem__(self, name: str) -> Callable[..., Part]:
@@ -119,6 +124,16 @@ def kinds(package: str) -> dict[str, Registry[Any]]:
             )
             found |= {registry.kind: registry for registry in own}
     return found
+
+
+def options(package: str) -> dict[str, Registry[Any]]:
+    """The registry behind every option: each kind, and each role that parts of a kind can play.
+
+    >>> options("components")["qk_norm"] is kinds("components")["norm"]
+    True
+    """
+    found = kinds(package)
+    return found | {role: registry for registry in found.values() for role in registry.roles}
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:

@@ -36,9 +36,10 @@ def _data(knobs: tuple[tuple[str, Any], ...], context: int) -> Data:
 
 def model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[Decoder, set[str]]:
     """The model, and the kinds that it asked for while it was built; on the device `meta` without weights."""
-    parts = Parts(config)
+    parts = Parts(config, config["layers"])
+    numbers = {name: number for name, number in config["model"].items() if number is not None}
     with torch.device(device):
-        decoder = assemble(Sizes(vocabulary=vocabulary, **config["model"]), parts, config["init_seed"])
+        decoder = assemble(Sizes(vocabulary=vocabulary, **numbers), parts, config["init_seed"])
     return decoder, parts.asked
 
 

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
-from torch import nn
 
+from components.linear import Linear
 from components.registry import Registry
-from experiments import build
+from experiments import build, provenance
 from experiments.measure import TRAINING
 from experiments.options import COMPONENTS, EXPERIMENTS
 
 SEEDS = ("seed", "init_seed", "data_seed")
 ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study that names none, where measured
-NUMBERS = ("model", "trainer", "batch_size", "init_seed", "data_seed")
+NUMBERS = ("model", "layers", "trainer", "batch_size", "init_seed", "data_seed")
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,11 @@ class Arm:
     content: str
     parameters: int
     measures: tuple[str, ...]
+    code: str
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
-        config = self.config | dict.fromkeys(self.seeded, seed)
+        config = self.config | dict.fromkeys(self.seeded, seed) | {"code": self.code}
         return identity(config, self.asked, self.content), config
 
 
@@ -67,17 +68,23 @@ def understood(config: DictConfig) -> Arm:
     """
     resolved = plain(config)
     data = build.data(resolved)
-    model, asked = build.model(resolved, data.vocabulary, device="meta")
-    _, optimizer, schedule = build.training(resolved)
-    schedule(optimizer(nn.Linear(2, 2)))
+    objective, optimizer, schedule = build.training(resolved)
+    model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
+    schedule(optimizer(Linear(2, 2)))
     measures = [*TRAINING, *(measure for watcher in build.watchers(resolved) for measure in watcher.measures(model))]
     names = tuple(measure.name for measure in measures)
     resolved["study"]["endpoints"] = resolved["study"]["endpoints"] or {
         k: v for k, v in ENDPOINTS.items() if k in names
     }
-    seeded = tuple(key for key in SEEDS if key == "seed" or OmegaConf.is_interpolation(config, key))
-    parameters = sum(p.numel() for p in model.parameters())
-    return Arm(resolved, seeded, frozenset(asked), data.content, parameters, names)
+    return Arm(
+        config=resolved,
+        seeded=tuple(key for key in SEEDS if key == "seed" or OmegaConf.is_interpolation(config, key)),
+        asked=frozenset(asked),
+        content=data.content,
+        parameters=sum(p.numel() for p in model.parameters()),
+        measures=names,
+        code=provenance.code(resolved, asked),
+    )
 
 
 def identity(config: Mapping[str, Any], asked: frozenset[str], content: str) -> str:

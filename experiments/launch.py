@@ -92,7 +92,7 @@ def run(folders: Sequence[Path], slots: int) -> dict[Path, str]:
         else "spawn"
     )
     context = multiprocessing.get_context(method)
-    context.set_forkserver_preload(["experiments.trial"])
+    context.set_forkserver_preload(["experiments.warm"])
     waiting, running, outcomes = list(folders), list[Running](), dict[Path, str]()
     with Board(len(waiting)) as board:
         try:

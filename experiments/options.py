@@ -10,9 +10,9 @@ from typing import Any
 from hydra.core.config_store import ConfigStore
 from omegaconf import MISSING
 
-from components.registry import Registry, kinds
+from components.registry import Registry, kinds, options
 
-COMPONENTS = kinds("components")
+COMPONENTS = options("components")
 EXPERIMENTS = {
     kind: registry for kind, registry in kinds("experiments").items() if kind not in ("diagnostic", "design")
 }
@@ -26,7 +26,10 @@ class Model:
     width: int = MISSING
     depth: int = MISSING
     heads: int = MISSING
+    head_width: int | None = MISSING
+    key_value_heads: int | None = MISSING
     context: int = MISSING
+    dropout: float = MISSING
 
 
 @dataclass
@@ -72,6 +75,7 @@ def schema() -> type:
     fields: list[Any] = [(kind, Any, field(default=MISSING)) for kind in KINDS]
     fields += [("diagnostic", dict[str, Any], field(default_factory=dict))]
     fields += [(name, section, field(default_factory=section)) for name, section in sections.items()]
+    fields += [("layers", dict[int, Any], field(default_factory=dict))]
     fields += [(name, int, field(default=MISSING)) for name in ("batch_size", "seed", "init_seed", "data_seed")]
     return make_dataclass("Config", [*fields, ("trial", str | None, field(default=None))])
 

@@ -6,13 +6,14 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import components
 import experiments
-from components.registry import kinds
+from components.registry import kinds, options
 
 PACKAGES = ("torch", "lightning", "hydra-core", "omegaconf", "numpy", "pyarrow")
 TRAINING = ("build.py", "task.py", "trial.py", "recorder.py")
@@ -29,7 +30,7 @@ def code(config: dict[str, Any], asked: Iterable[str]) -> str:
     Comments, docstrings and layout do not count, nor do parts that the trial does not use.
     """
     used = {
-        **{kind: registry for kind, registry in kinds("components").items() if kind in set(asked)},
+        **{kind: registry for kind, registry in options("components").items() if kind in set(asked)},
         **kinds("experiments"),
     }
     chosen = {
@@ -44,6 +45,7 @@ def code(config: dict[str, Any], asked: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(_meaning(path) for path in files).encode()).hexdigest()[:12]
 
 
+@cache
 def git() -> str:
     """The commit of this code and a digest of what was changed since; empty where it is no checkout."""
     here = _folder(experiments)

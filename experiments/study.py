@@ -124,7 +124,7 @@ def _split(overrides: Iterable[Override]) -> tuple[list[str], dict[str, list[str
 
 def _refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
     """A factor that is set twice or that is no setting of an arm."""
-    roots = (*KINDS, "model", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
+    roots = (*KINDS, "model", "layers", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
     for factor in factors:
         if factor in axes or factor in fixed:
             raise ValueError(f"{factor} is a factor of this study and on the command line too; leave one of them out")

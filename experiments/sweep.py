@@ -23,6 +23,7 @@ from experiments.folder import CONFIG, LOG, STUDY, finished, opened, safe, write
 from experiments.identity import understood
 from experiments.launch import KnockoutLauncher
 from experiments.mirror import Mirror
+from experiments.provenance import git
 from experiments.study import Plan, plan
 
 
@@ -106,8 +107,9 @@ def prepared(config: DictConfig) -> Path:
 
 
 def _write_config(folder: Path, config: dict[str, Any]) -> None:
+    """What a trial is to do, and the state of the code that was planned with."""
     folder.mkdir(exist_ok=True)
-    write(folder / CONFIG, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+    write(folder / CONFIG, yaml.safe_dump(config | {"git": git()}, sort_keys=False, allow_unicode=True))
 
 
 def report(home: Path) -> tuple[Path, str]:

@@ -1,6 +1,7 @@
 """The Lightning module: batches in, loss out, and nothing else. Parts and diagnostics live elsewhere."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import lightning as L
@@ -11,6 +12,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 from torch.utils.data import DataLoader, IterableDataset
 
+from components.initialise import key
 from components.model import Decoder
 from experiments.data import IGNORED, Batch, Data
 from experiments.diagnostic import Diagnostic
@@ -27,10 +29,12 @@ class LanguageModeling(L.LightningModule):
         objective: Objective,
         optimizer: Callable[[Decoder], Optimizer],
         schedule: Callable[[Optimizer], LRScheduler],
+        seed: int,
     ) -> None:
         super().__init__()
         self.model = model
         self.objective = objective
+        self.seed = seed
         self.recorder: Recorder
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
@@ -38,13 +42,14 @@ class LanguageModeling(L.LightningModule):
         self._held_out: list[Tensor] = []
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
-        losses = self.objective(self.model(batch.inputs), batch.targets)
+        torch.manual_seed(key("dropout", self.seed, index))  # what is dropped depends on (seed, step) alone
+        logits = self.model(batch.inputs)
         self._norms = None
         self.tokens += batch.targets.numel()
         self.recorder.at(self.global_step + 1, self.tokens)
-        loss = losses.sum() / (batch.targets != IGNORED).sum()
+        loss = self.objective(logits, batch.targets).sum() / batch.scored
         self.recorder.record("train/loss", loss)
-        return loss
+        return loss + self.objective.penalty(logits, batch.targets) if self.objective.z_loss else loss
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
         self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
@@ -102,19 +107,27 @@ class Watch(L.Callback):
 
 
 class Drawn(IterableDataset[Batch]):
-    """Training batches without end, batch i from (seed, i)."""
+    """Training batches without end: those of a step from (seed, step), in as many pieces as it accumulates."""
 
-    def __init__(self, data: Data, size: int, seed: int) -> None:
-        self.data, self.size, self.seed = data, size, seed
+    def __init__(self, data: Data, objective: Objective, size: int, pieces: int, seed: int) -> None:
+        self.data, self.objective, self.size, self.pieces, self.seed = data, objective, size, pieces, seed
 
     def __iter__(self) -> Iterator[Batch]:
-        step = 0
-        while True:
-            yield self.data.train(self.size, self.seed, step)
-            step += 1
+        for step in count():
+            whole = self.data.train(self.size * self.pieces, self.seed, step)
+            yield from posed(self.objective, whole, self.data.vocabulary, self.seed, step).pieces(self.size)
 
 
-def loaders(data: Data, size: int, seed: int) -> tuple[DataLoader[Batch], DataLoader[Batch]]:
+def posed(objective: Objective, batch: Batch, vocabulary: int, *words: object) -> Batch:
+    """The batch as the objective poses it, with what that draws drawn from these words."""
+    return objective.pose(batch, vocabulary, torch.Generator().manual_seed(key("pose", *words)))
+
+
+def loaders(
+    data: Data, objective: Objective, size: int, pieces: int, seed: int
+) -> tuple[DataLoader[Batch], DataLoader[Batch]]:
     """Training and validation batches; validation ones are larger, as they need no gradient."""
-    held_out: Any = data.validation(4 * size)  # a list is a dataset too, though torch's stubs do not say so
-    return DataLoader(Drawn(data, size, seed), batch_size=None), DataLoader(held_out, batch_size=None)
+    held_out: Any = posed(objective, data.validation(), data.vocabulary, "validation").pieces(4 * size)
+    return DataLoader(Drawn(data, objective, size, pieces, seed), batch_size=None), DataLoader(
+        held_out, batch_size=None
+    )

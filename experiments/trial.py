@@ -47,13 +47,17 @@ def train(folder: Path) -> None:
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
     data = build.data(config)
-    model, asked = build.model(config, data.vocabulary)
-    task = LanguageModeling(model, *build.training(config))
+    objective, optimizer, schedule = build.training(config)
+    model, _ = build.model(config, data.vocabulary + objective.extra_tokens)
+    task = LanguageModeling(model, objective, optimizer, schedule, config["init_seed"])
     watchers = build.watchers(config)
+    pieces = config["trainer"]["accumulate_grad_batches"]
     measures = [*TRAINING, *(measure for watcher in watchers for measure in watcher.measures(task.model))]
     with Recorder(folder, measures) as task.recorder:
         task.recorder.at(0, 0)
-        trainer(config, watchers).fit(task, *loaders(data, config["batch_size"], config["data_seed"]))
+        trainer(config, watchers).fit(
+            task, *loaders(data, objective, config["batch_size"], pieces, config["data_seed"])
+        )
     seal(folder)
     summary = {
         "status": "finished" if task.recorder.diverged is None else "diverged",
@@ -66,8 +70,8 @@ def train(folder: Path) -> None:
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
         "data": {"vocabulary": data.vocabulary, "floor": data.floor, "content": data.content},
-        "code": provenance.code(config, asked),
-        "git": provenance.git(),
+        "code": config["code"],
+        "git": config["git"],
         "versions": provenance.versions(),
     }
     write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False))

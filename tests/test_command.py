@@ -155,7 +155,10 @@ def test_a_saved_configuration_is_plain_yaml(swept: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["norm=rmsnrom"], "there is no norm 'rmsnrom' (did you mean 'rmsnorm'?); there are: layernorm, none, rmsnorm"),
+        (
+            ["norm=rmsnrom"],
+            "there is no norm 'rmsnrom' (did you mean 'rmsnorm'?); there are: dyt, layernorm, none, rmsnorm, scalenorm",
+        ),
         (
             ["norm.epss=1"],
             "norm=layernorm: there is no setting 'epss' (did you mean 'eps'?); there are: bias, eps",

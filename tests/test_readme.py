@@ -65,10 +65,10 @@ def test_the_part_it_shows_keeps_its_contract(monkeypatch: pytest.MonkeyPatch) -
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     norms = kinds("components")["norm"]
     monkeypatch.setattr(norms, "_parts", dict(norms._parts))
-    exec(compile(code, "scalenorm.py", "exec"), {"__name__": "scalenorm"})
-    assert "scalenorm" in norms.names()
+    exec(compile(code, "l1norm.py", "exec"), {"__name__": "l1norm"})
+    assert "l1norm" in norms.names()
     for check in contract.CHECKS:
-        check(norms, "scalenorm")
+        check(norms, "l1norm")
 
 
 def test_files_it_links_to_are_there() -> None:

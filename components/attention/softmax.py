@@ -5,13 +5,13 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from components.attention import attentions
-from components.mask import additive, causal
+from components.mask import seen
 from components.shapes import Bias, Heads, Weights
 
 
 @attentions.register("softmax")
 class Softmax(nn.Module):
-    """softmax(q kᵀ + bias) v
+    """softmax(q kᵀ + bias) v, shares dropped while training where `dropout` says so
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, eq. 1.
 
@@ -21,11 +21,15 @@ class Softmax(nn.Module):
               [0.5000, 0.5000]]]])
     """
 
+    def __init__(self, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = dropout
+
     def weights(self, q: Heads, k: Heads, bias: Bias | None) -> Weights:
         """softmax(q kᵀ + bias), zero in rows that see no key."""
-        seen = additive(causal(q.shape[-2], k.shape[-2], q.device), q.dtype) if bias is None else bias
-        scores = q @ k.transpose(-2, -1) + seen
+        scores = q @ k.transpose(-2, -1) + seen(q, k, bias)
         return scores.softmax(-1).masked_fill(scores == -torch.inf, 0.0)
 
     def forward(self, q: Heads, k: Heads, v: Heads, bias: Bias | None) -> Heads:
-        return scaled_dot_product_attention(q, k, v, attn_mask=bias, is_causal=bias is None, scale=1.0)
+        dropped = self.dropout if self.training else 0.0
+        return scaled_dot_product_attention(q, k, v, bias, dropped, is_causal=bias is None, scale=1.0)

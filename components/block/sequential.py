@@ -5,6 +5,7 @@ from torch import nn
 from components.block import blocks
 from components.position import Position
 from components.shapes import Hidden
+from components.sublayer import Stage
 
 
 @blocks.register("sequential")
@@ -14,10 +15,9 @@ class Sequential(nn.Module):
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.1.
     """
 
-    def __init__(self, mixer: nn.Module, ffn: nn.Module) -> None:
+    def __init__(self, mixer: Stage, ffn: Stage) -> None:
         super().__init__()
-        self.mixer = mixer
-        self.ffn = ffn
+        self.mixer, self.ffn = mixer, ffn
 
     def forward(self, x: Hidden, position: Position) -> Hidden:
         return self.ffn(self.mixer(x, position))

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from components.position import Position
 from components.registry import Registry
-from components.shapes import Bias, Hidden
+from components.shapes import Bias, Heads, Hidden
 
 Allowed = Annotated[Tensor, "T S"]
 
@@ -27,10 +27,10 @@ class Mask(Protocol):
 masks: Registry[Mask] = Registry(Mask)
 
 
-def causal(queries: int, keys: int, device: torch.device | str = "cpu") -> Allowed:
+def causal_mask(queries: int, keys: int, device: torch.device | str = "cpu") -> Allowed:
     """True where the key is no later than the query.
 
-    >>> causal(2, 3)
+    >>> causal_mask(2, 3)
     tensor([[ True,  True, False],
             [ True,  True,  True]])
     """
@@ -40,6 +40,11 @@ def causal(queries: int, keys: int, device: torch.device | str = "cpu") -> Allow
 def additive(allowed: Allowed, dtype: torch.dtype) -> Tensor:
     """0 where allowed, −inf elsewhere."""
     return torch.zeros_like(allowed, dtype=dtype).masked_fill(~allowed, -torch.inf)
+
+
+def seen(q: Heads, k: Heads, bias: Bias | None) -> Bias:
+    """The bias itself, or that of the causal mask where None stands for it."""
+    return additive(causal_mask(q.shape[-2], k.shape[-2], q.device), q.dtype)[None, None] if bias is None else bias
 
 
 def bias_of(mask: Mask, position: Position, x: Hidden) -> Bias | None:

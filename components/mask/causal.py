@@ -2,7 +2,7 @@
 
 import torch
 
-from components.mask import Allowed, causal, masks
+from components.mask import Allowed, causal_mask, masks
 
 
 @masks.register("causal")
@@ -15,4 +15,4 @@ class Causal:
     plain = True
 
     def __call__(self, queries: int, keys: int, device: torch.device) -> Allowed:
-        return causal(queries, keys, device)
+        return causal_mask(queries, keys, device)

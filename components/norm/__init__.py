@@ -15,4 +15,4 @@ class Norm(Protocol):
     def __call__(self, x: Vector) -> Vector: ...
 
 
-norms: Registry[nn.Module] = Registry(Norm)
+norms: Registry[nn.Module] = Registry(Norm, roles=("qk_norm",))

@@ -13,8 +13,8 @@ class RMSNorm(nn.Module):
 
     Source: Zhang & Sennrich 2019, arXiv:1910.07467, eq. 4.
 
-    >>> RMSNorm(2)(torch.tensor([3.0, 4.0]))  # the mean of 9 and 16 is 12.5
-    tensor([0.8485, 1.1314], grad_fn=<MulBackward0>)
+    >>> RMSNorm(2)(torch.tensor([3.0, 4.0])).detach()  # the mean of 9 and 16 is 12.5
+    tensor([0.8485, 1.1314])
     """
 
     def __init__(self, width: int, *, eps: float = 1e-5) -> None:

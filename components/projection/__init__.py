@@ -17,3 +17,17 @@ class Projection(Protocol):
 
 
 projections: Registry[nn.Module] = Registry(Projection)
+
+
+def split(x: Hidden, heads: int) -> Heads:
+    """B T D to B H T K: the width cut into heads."""
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def refuse_groups(sizes: Sizes, projection: str) -> None:
+    """Raises ValueError for a projection whose keys and values come from the queries' own heads."""
+    if sizes.key_value_heads != sizes.heads:
+        raise ValueError(
+            f"projection={projection} has one key and value for each query head: model.key_value_heads="
+            f"{sizes.key_value_heads} must be model.heads={sizes.heads}, or take projection=separate"
+        )

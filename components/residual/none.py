@@ -1,20 +1,17 @@
 """No residual: each branch overwrites the stream."""
 
-from torch import nn
-
-from components.residual import residuals
+from components.residual import Residual, residuals
 from components.shapes import Hidden
 
 
 @residuals.register("none")
-class NoResidual(nn.Module):
+class NoResidual(Residual):
     """y = update"""
 
     ignores = frozenset({"x"})
 
     def __init__(self, width: int, depth: int) -> None:
-        del width, depth
-        super().__init__()
+        super().__init__(width, depth)
 
     def forward(self, x: Hidden, update: Hidden) -> Hidden:
         del x

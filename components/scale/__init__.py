@@ -1,7 +1,5 @@
 """Scales set what multiplies q·k, the temperature of attention."""
 
-from typing import ClassVar
-
 from torch import nn
 
 from components.registry import Registry
@@ -11,7 +9,7 @@ from components.shapes import Heads
 class Scale(nn.Module):
     """Multiplies the queries. `query_gain` is a factor on the query's initial weights, for scales that act there."""
 
-    query_gain: ClassVar[float] = 1.0
+    query_gain: float = 1.0
 
     def __init__(self, head_width: int) -> None:
         super().__init__()

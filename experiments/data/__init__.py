@@ -13,10 +13,24 @@ IGNORED = -100
 
 
 class Batch(NamedTuple):
-    """What a model reads and what it is scored on; targets of `IGNORED` are not scored."""
+    """What a model reads and what it is scored on; targets of `IGNORED` are not scored.
+
+    A sum of losses is divided by `scored` for their mean: the number of scored targets, or a piece's share of them.
+    """
 
     inputs: Tokens
     targets: Tokens
+    scored: Tensor
+
+    @classmethod
+    def of(cls, inputs: Tokens, targets: Tokens) -> "Batch":
+        """A whole batch."""
+        return cls(inputs, targets, (targets != IGNORED).sum())
+
+    def pieces(self, size: int) -> "list[Batch]":
+        """Cut into batches of `size` sequences, whose mean losses have the whole batch's loss as their mean."""
+        inputs, targets = self.inputs.split(size), self.targets.split(size)
+        return [Batch(i, t, self.scored / len(inputs)) for i, t in zip(inputs, targets, strict=True)]
 
 
 class Data(Protocol):
@@ -35,8 +49,8 @@ class Data(Protocol):
         """`size` sequences of `context` tokens."""
         ...
 
-    def validation(self, size: int) -> list[Batch]:
-        """The whole validation set in batches of at most `size` sequences."""
+    def validation(self) -> Batch:
+        """The whole validation set."""
         ...
 
 
@@ -72,14 +86,13 @@ class Stream:
         generator = torch.Generator().manual_seed(key("batch", seed, step))
         return self._windows(self._train, torch.randint(len(self._train) - self.context, (size,), generator=generator))
 
-    def validation(self, size: int) -> list[Batch]:
+    def validation(self) -> Batch:
         """Evenly spread windows that do not overlap."""
-        pairs = zip(self._validation.inputs.split(size), self._validation.targets.split(size), strict=True)
-        return [Batch(inputs, targets) for inputs, targets in pairs]
+        return self._validation
 
     def _windows(self, tokens: Tensor, starts: Tensor) -> Batch:
         rows = tokens[starts[:, None] + torch.arange(self.context + 1)].long()
-        return Batch(rows[:, :-1], rows[:, 1:])
+        return Batch.of(rows[:, :-1], rows[:, 1:])
 
 
 def encoded(text: str) -> tuple[Tensor, int]:

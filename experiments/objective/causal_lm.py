@@ -1,19 +1,14 @@
 """Predict each token from those before it."""
 
-from torch.nn.functional import cross_entropy
-
-from components.shapes import Logits, Losses, Tokens
-from experiments.data import IGNORED
-from experiments.objective import objectives
+from experiments.objective import Objective, objectives
 
 
 @objectives.register("causal_lm")
-class CausalLM:
-    """−log softmax(logits)[target], in float32
+class CausalLM(Objective):
+    """mean of −log softmax(logits)[next token], plus z_loss · mean(log² Z)
 
-    Source: Radford et al. 2018 (GPT), eq. 1.
+    Source: Radford et al. 2018 (GPT), eq. 1; z-loss, Chowdhery et al. 2022, arXiv:2204.02311, section 5.
     """
 
-    def __call__(self, logits: Logits, targets: Tokens) -> Losses:
-        losses = cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=IGNORED, reduction="none")
-        return losses.view_as(targets)
+    def __init__(self, *, z_loss: float = 0.0) -> None:
+        self.z_loss = z_loss

@@ -1,6 +1,7 @@
 """Optimizers, over torch's own."""
 
-from typing import NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from torch import nn
 from torch.optim import Optimizer
@@ -17,18 +18,14 @@ class OptimizerKind(Protocol):
 optimizers: Registry[Optimizer] = Registry(OptimizerKind)
 
 
-class Groups(NamedTuple):
-    """A model's parameters, each once however often it is used: matrices are decayed, vectors are not."""
+def decayed(model: nn.Module, weight_decay: float, without: Sequence[nn.Parameter] = ()) -> list[dict[str, Any]]:
+    """A model's parameters in groups, each once however often it is used: matrices are decayed, vectors are not.
 
-    matrices: list[nn.Parameter]
-    vectors: list[nn.Parameter]
-
-
-def groups(model: nn.Module) -> Groups:
-    """Parameters of two or more axes, and the rest (gains, biases).
-
-    >>> [len(group) for group in groups(nn.Linear(3, 2))]
-    [1, 1]
+    >>> [(len(group["params"]), group["weight_decay"]) for group in decayed(nn.Linear(3, 2), 0.1)]
+    [(1, 0.1), (1, 0.0)]
     """
-    parameters = list(model.parameters())
-    return Groups([p for p in parameters if p.ndim > 1], [p for p in parameters if p.ndim <= 1])
+    left_out = {id(parameter) for parameter in without}
+    parameters = [parameter for parameter in model.parameters() if id(parameter) not in left_out]
+    matrices, vectors = [p for p in parameters if p.ndim > 1], [p for p in parameters if p.ndim <= 1]
+    groups = [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return [group for group in groups if group["params"]]

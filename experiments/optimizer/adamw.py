@@ -3,7 +3,7 @@
 from torch import nn
 from torch.optim import AdamW
 
-from experiments.optimizer import groups, optimizers
+from experiments.optimizer import decayed, optimizers
 
 
 @optimizers.register("adamw")
@@ -19,6 +19,4 @@ def adamw(
 
     Source: Loshchilov & Hutter 2017, arXiv:1711.05101, algorithm 2; decay multiplied by lr, as torch does.
     """
-    matrices, vectors = groups(model)
-    decayed = {"params": matrices, "weight_decay": weight_decay}
-    return AdamW([decayed, {"params": vectors, "weight_decay": 0.0}], lr=lr, betas=betas, eps=eps, fused=True)
+    return AdamW(decayed(model, weight_decay), lr=lr, betas=betas, eps=eps, fused=True)

@@ -34,7 +34,8 @@ def wrong(height: int) -> object:
 
 def test_a_wrong_name_names_the_nearest_and_all() -> None:
     with pytest.raises(
-        KeyError, match=r"no norm 'rmsnrom' \(did you mean 'rmsnorm'\?\); there are: layernorm, none, rmsnorm"
+        KeyError,
+        match=r"no norm 'rmsnrom' \(did you mean 'rmsnorm'\?\); there are: dyt, layernorm, none, rmsnorm, scalenorm",
     ):
         norms["rmsnrom"]
 

@@ -1,0 +1,25 @@
+"""Up, level, down."""
+
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import ConstantLR, LRScheduler, SequentialLR
+
+from experiments.schedule import fall, schedules, warmed
+
+
+@schedules.register("wsd")
+def wsd(optimizer: Optimizer, steps: int, *, warmup: int = 50, decay: float = 0.2, final: float = 0.0) -> LRScheduler:
+    """lr_t = lr · (t + 1) / warmup for t < warmup, then lr, and over the last share `decay` of steps down to final · lr
+
+    Raises ValueError if decay and warm-up leave no room for each other.
+    Source: Hu et al. 2024 (MiniCPM), arXiv:2404.06395, eq. 1, with a line for the decay.
+    """
+    falling = round(decay * steps)
+    if not 0 < falling <= steps - warmup:
+        room = f"with schedule.warmup={warmup} it must be 1 to {steps - warmup}"
+        raise ValueError(f"schedule.decay={decay} of {steps} steps is {falling}; {room}")
+
+    def level_then_fall(rest: int) -> LRScheduler:
+        level = ConstantLR(optimizer, factor=1.0, total_iters=rest)
+        return SequentialLR(optimizer, [level, fall(optimizer, falling, final)], milestones=[rest - falling])
+
+    return warmed(optimizer, steps, warmup, level_then_fall)

@@ -1,0 +1,10 @@
+"""All that a trial needs, loaded once for all trials of a sweep, so that starting one costs little.
+
+Parts too: a file that is edited while a sweep runs changes none of its trials.
+"""
+
+import experiments.trial  # noqa: F401
+from experiments.options import KINDS
+
+for registry in KINDS.values():
+    registry.names()
