@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from analysis.frame import rows
-from analysis.results import Results, settings, summary
+from analysis.results import Results, summary
+from analysis.settings import settings
 
 COSTS = ["tokens", "cpu_seconds", "peak_memory_mb"]
 EXACT = 6  # pairs from which a sign-flip test can reach p < 0.05: 2 / 2⁶
@@ -46,6 +47,8 @@ def differences(results: Results) -> dict[str, list[Any]]:
 def missing(results: Results) -> list[str]:
     """What a reader might think is there and is not."""
     lines = [_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"]
+    lines += [*_unmeasured(results), *_of_other_code(results)]
+    lines += [f"{arm} sees the future: a causal language model under the full mask" for arm in _clairvoyant(results)]
     seeds = len(results.study["seeds"])
     few = [f"{seeds} seed{'s' * (seeds > 1)}: an exact test cannot reach p < 0.05 below {EXACT}"] * (seeds < EXACT)
     return [*lines, *few, "learning rates were not tuned for each arm: an effect holds at this rate"]
@@ -60,6 +63,27 @@ def provenance(results: Results) -> dict[str, str]:
         if s
     ]
     return {key: " / ".join(sorted({str(each[key]) for each in flat})) for key in (flat[0] if flat else {})}
+
+
+def _unmeasured(results: Results) -> list[str]:
+    """Endpoints that finished trials did not measure: another study trained them, without the diagnostic."""
+    finished = int((results.trials.status == "finished").sum())
+    measured = {m: int(results.endpoint(m, how).count().sum()) for m, how in results.study["endpoints"].items()}
+    return [f"{m}: not measured in {finished - n} finished trials" for m, n in measured.items() if n < finished]
+
+
+def _of_other_code(results: Results) -> list[str]:
+    """Trials that were finished before the code of their arm changed."""
+    said = ((trial, summary(results.folder(trial["trial"]))) for trial in rows(results.trials))
+    old = [t["trial"] for t, s in said if s and s["code"] != results.study["arms"][t["arm"]]["code"]]
+    return [f"trials made by other code than this study was planned with: {', '.join(old)}"] if old else []
+
+
+def _clairvoyant(results: Results) -> list[str]:
+    trials = results.trials
+    if not {"mask", "objective"} <= set(trials.columns):
+        return []
+    return list(trials.arm[(trials["mask"] == "full") & (trials["objective"] == "causal_lm")].unique())
 
 
 def _absence(trial: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from analysis.power import detectable
 from analysis.results import Results
 
 LEVEL = 0.95
+EXACT = 16  # pairs up to which all flips of signs are tried
 ABSENT = ("low", "high", "deviation", "p", "p_holm", "p_sign_flip", "detectable", "saved")  # where there is no spread
 
 
@@ -25,24 +26,31 @@ def effects(results: Results) -> pd.DataFrame:
     """Every arm against the baseline on every endpoint of the study: a table of `analysis.frame.Effects`.
 
     p-values are of paired t-tests, `p_holm` corrected over all rows (Holm 1979), `p_sign_flip` of the exact
-    sign-flip test beside them. Pairs in which either trial diverged or is missing do not count.
+    sign-flip test beside them. `detectable` is what the first step of that correction could see. Pairs in which
+    either trial diverged or is missing do not count.
     """
     baseline, *others = results.arms
-    rows = []
-    for measure, reduction in results.study["endpoints"].items():
+    endpoints = results.study["endpoints"]
+    family = max(1, len(endpoints) * len(others))
+    made = []
+    for measure, reduction in endpoints.items():
         table = results.endpoint(measure, reduction)
         unit = results.measures.unit.get(measure, "share of trials")
-        rows += [
-            {"arm": arm, "endpoint": measure, "unit": unit, **paired(table[baseline], table[arm])} for arm in others
-        ]
-    frame = pd.DataFrame(rows, columns=list(Effects.__annotations__))
+        said = (
+            {"arm": arm, "endpoint": measure, "unit": unit} | paired(table[baseline], table[arm], family)
+            for arm in others
+        )
+        made += said
+    frame = pd.DataFrame(made, columns=list(Effects.__annotations__))
     return Effects.check(frame.assign(p_holm=holm(frame.p.astype(float).to_list())))
 
 
-def paired(baseline: pd.Series, level: pd.Series) -> dict[str, float | int | bool]:
+def paired(baseline: pd.Series, level: pd.Series, family: int = 1) -> dict[str, float | int | bool]:
     """Mean of level − baseline over seeds that have both, d̄ ± t_(n−1) s_d / √n, with its tests.
 
     One pair has no interval; differences that are all exactly zero are called identical and have no test.
+    Where a t-test has no meaning (differences without spread, endpoints of 0 and 1), p is that of the sign-flip
+    test. `family` counts the comparisons among which this is one.
 
     >>> made = paired(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
     >>> [round(float(made[name]), 3) for name in ("effect", "low", "high")]
@@ -54,21 +62,41 @@ def paired(baseline: pd.Series, level: pd.Series) -> dict[str, float | int | boo
     found |= {"pairs": len(change), "baseline": both.baseline.mean(), "level": both.level.mean()}
     found |= {"effect": float((both.level - both.baseline).mean()), "identical": len(change) > 0 and not change.any()}
     if len(change) > 1:
-        found |= _spread(change)
+        found |= _spread(change, family) | _tested(change, both)
         found["saved"] = (both.baseline.var() + both.level.var()) / change.var(ddof=1) if change.var() else np.nan
     return found
 
 
-def _spread(change: np.ndarray) -> dict[str, float]:
-    deviation, mean = float(change.std(ddof=1)), float(change.mean())
+def _spread(change: np.ndarray, family: int) -> dict[str, float]:
+    """The interval and what this many pairs could see; none of it without spread."""
+    deviation = float(change.std(ddof=1))
     if deviation == 0:
-        return {"deviation": 0.0, "low": mean, "high": mean, "detectable": 0.0}
+        return {"deviation": 0.0}
     test: Any = stats.ttest_1samp(change, 0.0)  # scipy's stubs know neither of its results' fields
     low, high = test.confidence_interval(LEVEL)
-    flips = np.random.default_rng(0)
-    exact = stats.permutation_test((change,), np.mean, permutation_type="samples", n_resamples=100_000, rng=flips)
-    found = {"low": low, "high": high, "deviation": deviation, "p": test.pvalue, "p_sign_flip": exact.pvalue}
-    return found | {"detectable": detectable(len(change)) * deviation}
+    seen = detectable(len(change), (1 - LEVEL) / family) * deviation
+    return {"low": low, "high": high, "deviation": deviation, "detectable": seen}
+
+
+def _tested(change: np.ndarray, both: pd.DataFrame) -> dict[str, float]:
+    if not change.any():
+        return {}
+    exact = sign_flip(change)
+    flat = change.std() == 0 or bool(both.isin([0.0, 1.0]).all(axis=None))
+    test: Any = None if flat else stats.ttest_1samp(change, 0.0)
+    return {"p": exact if test is None else test.pvalue, "p_sign_flip": exact}
+
+
+def sign_flip(change: np.ndarray) -> float:
+    """The share of all 2ⁿ ways to flip signs whose mean is at least as far from zero; NaN beyond 16 pairs.
+
+    >>> sign_flip(np.array([1.0, 2.0, 3.0]))  # 2 / 2³
+    0.25
+    """
+    if len(change) > EXACT:
+        return float("nan")
+    found = stats.permutation_test((change,), np.mean, permutation_type="samples", n_resamples=2**EXACT)
+    return float(found.pvalue)
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -85,11 +113,14 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def equivalence(baseline: pd.Series, level: pd.Series, margin: float) -> float:
-    """The p-value of two one-sided paired tests that the mean difference lies within ± margin (Schuirmann 1987)."""
+    """The p-value of two one-sided paired tests that the mean difference lies within ± margin (Schuirmann 1987).
+
+    NaN where differences have no spread, or there is only one.
+    """
     both = pd.DataFrame({"baseline": baseline, "level": level}).dropna()
     change = both.level - both.baseline
     if len(both) < 2:
         return float("nan")
     if change.std() == 0:
-        return float(abs(change.iloc[0]) >= margin)
+        return float("nan")
     return float(ttost_paired(both.level.to_numpy(), both.baseline.to_numpy(), -margin, margin)[0])

@@ -29,6 +29,21 @@ def power(effect: float, pairs: int, alpha: float = 0.05) -> float:
     return float(simpson((norm.sf(bar - shift) + norm.cdf(-bar - shift)) * chi.pdf(spread, degrees), x=spread))
 
 
+def equivalence_power(margin: float, pairs: int, alpha: float = 0.05) -> float:
+    """The chance that two one-sided paired t-tests find no effect to be within ± margin, in standard deviations.
+
+    P(|Z| < √n · margin − t_(1−α, n−1) · S) with Z and S as in `power`.
+
+    >>> equivalence_power(1.0, 10) < 0.8 < equivalence_power(1.0, 11)
+    True
+    """
+    degrees = pairs - 1
+    middle = np.sqrt(degrees)
+    spread = np.linspace(max(0.0, middle - 12), middle + 12, 4001)
+    room = np.sqrt(pairs) * margin - t.isf(alpha, degrees) * spread / middle
+    return float(simpson(np.clip(2 * norm.cdf(room) - 1, 0, 1) * chi.pdf(spread, degrees), x=spread))
+
+
 @lru_cache(maxsize=1024)
 def detectable(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> float:
     """The smallest difference, in standard deviations of the paired differences, that is seen with this chance.
@@ -56,3 +71,14 @@ def seeds_needed(effect: float, alpha: float = 0.05, chance: float = 0.8, most: 
     if detectable(most, alpha, chance) > size:
         return None
     return bisect_left(range(most + 1), True, lo=2, key=lambda pairs: detectable(pairs, alpha, chance) <= size)
+
+
+def seeds_to_equivalence(margin: float, alpha: float = 0.05, chance: float = 0.8, most: int = 1000) -> int | None:
+    """How many pairs find no effect to be within this many standard deviations; None if more than `most`.
+
+    >>> [seeds_to_equivalence(margin) for margin in (0.5, 1.0, 2.0)]
+    [36, 11, 4]
+    """
+    if equivalence_power(margin, most, alpha) < chance:
+        return None
+    return bisect_left(range(most + 1), True, lo=2, key=lambda pairs: equivalence_power(margin, pairs, alpha) >= chance)

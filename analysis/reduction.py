@@ -1,7 +1,7 @@
 """From a curve to the number that a study compares."""
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import pandas as pd
 
@@ -26,7 +26,13 @@ def reducer(name: str) -> Callable[[pd.Series], float]:
     ValueError: there is no reduction 'medain' (did you mean 'median'?); there are: final, mean, median, min, max, any
     """
     if name not in REDUCTIONS:
-        near = difflib.get_close_matches(name, REDUCTIONS, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise ValueError(f"there is no reduction {name!r}{hint}; there are: {', '.join(REDUCTIONS)}")
+        raise ValueError(unknown("reduction", name, REDUCTIONS))
     return REDUCTIONS[name]
+
+
+def unknown(what: str, word: str, known: Iterable[str]) -> str:
+    """A sentence for a word that nothing is called: the nearest one, and all there are."""
+    names = list(known)
+    near = difflib.get_close_matches(word, names, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return f"there is no {what} {word!r}{hint}; there are: {', '.join(names) or 'none'}"

@@ -1,6 +1,5 @@
 """A results folder as tables."""
 
-import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ import pyarrow.parquet as pq
 import yaml
 
 from analysis.frame import Trials, rows
-from analysis.reduction import reducer
+from analysis.reduction import reducer, unknown
+from analysis.settings import settings
 
 HISTORY = "history.parquet"
-NOT_SETTINGS = ("study", "runtime", "diagnostic", "label", "trial", "code", "git", "seed", "init_seed", "data_seed")
+NOT_SETTINGS = ("diagnostic", "seed", "init_seed", "data_seed")
 
 
 @dataclass(frozen=True)
@@ -70,23 +70,31 @@ class Results:
 
 
 def load(results: str | Path, study: str) -> Results:
-    """The study called `study` in a results folder.
+    """The study called `study`, by its folder or by its own name, in a results folder.
 
     Raises FileNotFoundError if it has none of that name, naming those it has.
     """
-    studies = Path(results) / "studies"
-    if not (studies / study / "study.yaml").exists():
-        known = sorted(path.parent.name for path in studies.glob("*/study.yaml"))
-        near = difflib.get_close_matches(study, known, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise FileNotFoundError(f"{results} has no study {study!r}{hint}; it has: {', '.join(known) or 'none'}")
-    return opened(studies / study)
+    homes = {path.parent.name: path.parent for path in sorted(Path(results).glob("studies/*/study.yaml"))}
+    if study in homes:
+        return opened(homes[study])
+    named = {read_study(home)["name"]: home for home in homes.values()}
+    if study not in named:
+        raise FileNotFoundError(f"{results}: {unknown('study', study, homes)}")
+    return opened(named[study])
+
+
+def read_study(home: Path) -> dict[str, Any]:
+    """The study as it was run."""
+    return yaml.safe_load((home / "study.yaml").read_text(encoding="utf-8"))
 
 
 def opened(home: Path) -> Results:
     """The study in a folder `results/studies/<name>`."""
-    study = yaml.safe_load((home / "study.yaml").read_text(encoding="utf-8"))
-    trials = pd.DataFrame([_trial(home.parents[1] / "trials" / row["id"], row) for row in study["trials"]])
+    study = read_study(home)
+    arms = {label: settings(_arms_own(arm["settings"])) for label, arm in study["arms"].items()}
+    trials = pd.DataFrame(
+        [_trial(home.parents[1] / "trials" / row["id"], row, arms[row["arm"]]) for row in study["trials"]]
+    )
     measures: dict[str, dict[str, str]] = {}
     for trial in trials.trial[trials.status != "missing"].drop_duplicates():
         measures |= _measures(home.parents[1] / "trials" / trial)
@@ -109,25 +117,14 @@ def reduced(folder: Path, measure: str, reduction: str) -> float:
     return float(reduce(values)) if len(values) else float("nan")
 
 
-def settings(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A configuration as flat columns; a part's name stands under its kind.
-
-    >>> settings({"norm": {"name": "rmsnorm", "eps": 1e-5}, "batch_size": 16})
-    {'norm': 'rmsnorm', 'norm.eps': 1e-05, 'batch_size': 16}
-    """
-    flat: dict[str, Any] = {}
-    for key, value in config.items():
-        path = prefix if key == "name" and prefix else f"{prefix}.{key}".lstrip(".")
-        flat |= settings(value, path) if isinstance(value, dict) else {path: value}
-    return flat
+def _arms_own(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in config.items() if key not in NOT_SETTINGS}
 
 
-def _trial(folder: Path, row: Mapping[str, Any]) -> dict[str, Any]:
-    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
+def _trial(folder: Path, row: Mapping[str, Any], arm: Mapping[str, Any]) -> dict[str, Any]:
     said = summary(folder) or {"status": "missing"}
     columns = {column: said.get(column) for column in (*get_type_hints(Trials), "diverged_step")}
-    asked = {key: value for key, value in config.items() if key not in NOT_SETTINGS}
-    return columns | {"trial": row["id"], "arm": row["arm"], "seed": row["seed"], **settings(asked)}
+    return columns | {"trial": row["id"], "arm": row["arm"], "seed": row["seed"], **arm}
 
 
 def _measures(folder: Path) -> dict[str, dict[str, str]]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.effect import effects, equivalence
 from analysis.frame import rows
-from analysis.power import seeds_needed
+from analysis.power import seeds_needed, seeds_to_equivalence
 from analysis.results import Results
 
 ALPHA = 0.05
@@ -21,6 +21,7 @@ class Judgement(StrEnum):
 
     supported = "supported"
     contradicted = "contradicted"
+    identical = "identical"
     equivalent = "equivalent"
     different = "different"
     undecided = "undecided"
@@ -38,19 +39,18 @@ class Verdict:
 
 def verdicts(results: Results) -> list[Verdict]:
     """One for each row of `effects`, in its order."""
-    return [_judged(results, row) for row in rows(effects(results))]
+    found = rows(effects(results))
+    return [_judged(results, row, len(found)) for row in found]
 
 
-def _judged(results: Results, row: Mapping[str, Any]) -> Verdict:
+def _judged(results: Results, row: Mapping[str, Any], family: int) -> Verdict:
     study = results.study
     expected = study["expect"].get(row["arm"], {}).get(row["endpoint"], "")
     margin = study["margin"].get(row["endpoint"])
     table = results.endpoint(row["endpoint"], study["endpoints"][row["endpoint"]])
-    within = margin is not None and (
-        row["identical"] or equivalence(table[results.arms[0]], table[row["arm"]], margin) < ALPHA
-    )
+    within = margin is not None and equivalence(table[results.arms[0]], table[row["arm"]], margin) < ALPHA
     judgement = judge(expected, row, within, margin)
-    return Verdict(row, expected, judgement, sentence(row, judgement, within, margin, results.arms[0]))
+    return Verdict(row, expected, judgement, sentence(row, judgement, expected, margin, results.arms[0], family))
 
 
 def judge(expected: str, row: Mapping[str, Any], within: bool, margin: float | None) -> Judgement:
@@ -58,8 +58,9 @@ def judge(expected: str, row: Mapping[str, Any], within: bool, margin: float | N
 
     A difference is contradicted by the opposite one, `same` by an interval that lies beyond the margin.
     """
-    seen = row["p_holm"] < ALPHA or (row["deviation"] == 0 and row["effect"] != 0)
-    direction = "higher" if row["effect"] > 0 else "lower"
+    seen, direction = row["p_holm"] < ALPHA, "higher" if row["effect"] > 0 else "lower"
+    if row["identical"]:
+        return Judgement.supported if expected == "same" else Judgement.identical
     if expected == "same":
         beyond = margin is not None and (row["low"] > margin or row["high"] < -margin)
         return Judgement.supported if within else Judgement.contradicted if beyond else Judgement.undecided
@@ -70,29 +71,44 @@ def judge(expected: str, row: Mapping[str, Any], within: bool, margin: float | N
     return Judgement.different if seen else Judgement.undecided
 
 
-def sentence(row: Mapping[str, Any], judgement: Judgement, within: bool, margin: float | None, baseline: str) -> str:
+def sentence(
+    row: Mapping[str, Any], judgement: Judgement, expected: str, margin: float | None, baseline: str, family: int
+) -> str:
     """The finding in words and numbers."""
     subject = f"{row['endpoint']} under {row['arm']}"
     if row["pairs"] == 0:
-        return f"{subject}: no seed has both arms."
+        return f"{subject}: no seed has it in both arms."
     if row["identical"]:
-        return f"{subject} is identical to {baseline}'s under every seed."
+        return f"{subject} is identical to {baseline}'s under every seed (n = {row['pairs']})."
     size = f"{abs(row['effect']):.3g} {row['unit']} {'higher' if row['effect'] > 0 else 'lower'} than under {baseline}"
-    if pd.isna(row["low"]):
+    if row["pairs"] == 1:
         return f"{subject} is {size}, in one seed; one seed has no interval."
-    interval = f"95 % interval {row['low']:+.3g} to {row['high']:+.3g}, n = {row['pairs']}"
-    return f"{subject} is {size} ({interval}){_ending(row, judgement, within, margin)}."
+    between = (
+        f"95 % interval {row['low']:+.3g} to {row['high']:+.3g}" if pd.notna(row["low"]) else "the same in each seed"
+    )
+    return f"{subject} is {size} ({between}, n = {row['pairs']}){_ending(row, judgement, expected, margin, family)}."
 
 
-def _ending(row: Mapping[str, Any], judgement: Judgement, within: bool, margin: float | None) -> str:
-    if within:
+def _ending(row: Mapping[str, Any], judgement: Judgement, expected: str, margin: float | None, family: int) -> str:
+    """What the judgement rests on where the interval alone does not say it."""
+    same = expected == "same" and judgement is Judgement.supported
+    if judgement is Judgement.equivalent or same:
         return f": equivalent within ± {margin:g}"
-    if judgement is not Judgement.undecided:
+    return f": undecided{_wanted(row, expected, margin, family)}" if judgement is Judgement.undecided else ""
+
+
+def _wanted(row: Mapping[str, Any], expected: str, margin: float | None, family: int) -> str:
+    """How many seeds would decide, where that is more than there are."""
+    if not row["deviation"]:
         return ""
-    wanted = row["effect"] if margin is None else max(abs(row["effect"]), margin)
-    seeds = seeds_needed(wanted / row["deviation"]) if row["deviation"] else None
-    many = f"about {seeds}" if seeds else "more than 1000"
-    return f": undecided; {many} seeds would see a difference of {abs(wanted):.2g}"
+    if expected == "same" and margin is not None:
+        seeds, what = seeds_to_equivalence(margin / row["deviation"]), f"show equivalence within ± {margin:g}"
+    else:
+        size = max(abs(row["effect"]), margin or 0.0)
+        seeds, what = seeds_needed(size / row["deviation"], ALPHA / family), f"show a difference of {size:.2g}"
+    if seeds is not None and seeds <= row["pairs"]:
+        return ""
+    return f"; {f'about {seeds}' if seeds else 'more than 1000'} seeds would {what}"
 
 
 def headline(results: Results, judged: list[Verdict]) -> str:

@@ -28,7 +28,9 @@ def _line(verdict: Verdict) -> dict[str, Any]:
 
 def interval(effect: Mapping[str, Any]) -> str:
     """Both ends, or a word where there is none."""
-    return "none (one seed)" if pd.isna(effect["low"]) else f"{signed(effect['low'])} to {signed(effect['high'])}"
+    if pd.isna(effect["low"]):
+        return "none (one seed)" if effect["pairs"] == 1 else "none"
+    return f"{signed(effect['low'])} to {signed(effect['high'])}"
 
 
 def signed(value: float) -> str:

@@ -26,8 +26,8 @@ def main() -> None:
     run: Callable[[list[str]], None] = import_module(COMMANDS[command][0]).main
     try:
         run(words)
-    except (OSError, ValueError, KeyError) as error:
-        sys.exit(f"knockout: {error.args[-1] if error.args else error}")
+    except (OSError, ValueError) as error:
+        sys.exit(f"knockout: {error}")
 
 
 def usage() -> str:

@@ -1,5 +1,7 @@
 """Errors for a person: what was given, what is allowed, the nearest match, what to type."""
 
+from pathlib import Path
+
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException, ValidationError
@@ -26,7 +28,8 @@ def _missing_option(error: MissingConfigException) -> str:
     options = sorted(error.options or (every[group].names() if group in every else []))
     if not options:
         return str(error).splitlines()[0]
-    return unknown(group, name, options)
+    own = Path("conf", group, f"{name}.yaml")
+    return unknown(group, name, options) + (f"; {own} is read with --config-dir conf" if own.exists() else "")
 
 
 def _composition(error: ConfigCompositionException) -> str:
@@ -52,7 +55,7 @@ def _unknown(key: str, parent: object) -> str:
     assert isinstance(parent, DictConfig)
     known = sorted(str(name) for name in parent if name not in ("name", "hydra", "trial", "label"))
     if section in FREE:
-        return f"to add {word!r} to {section}, type '+{section}={{{word}: …}}'; it has: {', '.join(known) or 'nothing'}"
+        return f"{section} has no {word!r} yet; to add it type '+{section}={{{word}: VALUE}}'"
     holder = f"{section}={parent['name']}" if section in KINDS else section or "the configuration"
     return f"{holder}: {unknown('setting', word, known)}"
 
@@ -63,7 +66,7 @@ def _parse(error: OverrideParseException) -> str:
 
 
 def _words(error: BaseException) -> str:
-    return str(error.args[0] if error.args else error)
+    return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
 FREE = ("study.endpoints", "study.margin", "study.factors", "study.expect")  # dictionaries whose keys are the user's
@@ -74,6 +77,5 @@ EXPLANATIONS = {
     OmegaConfBaseException: _setting,
     ValueError: _words,
     KeyError: _words,
-    FileNotFoundError: _words,
-    PermissionError: _words,
+    OSError: _words,
 }

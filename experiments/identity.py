@@ -6,7 +6,7 @@ ask for the same trial share it.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,14 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 
 from components.linear import Linear
-from components.registry import Registry
+from components.registry import Registry, unknown
 from experiments import build, provenance
-from experiments.measure import TRAINING
+from experiments.measure import training
 from experiments.options import COMPONENTS, EXPERIMENTS
 
 SEEDS = ("seed", "init_seed", "data_seed")
 ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study that names none, where measured
+COUNTS = ("max_steps", "val_check_interval", "accumulate_grad_batches", "threads")
 NUMBERS = ("model", "layers", "trainer", "batch_size", "init_seed", "data_seed")
 
 
@@ -38,6 +39,11 @@ class Arm:
     parameters: int
     measures: tuple[str, ...]
     code: str
+
+    def described(self) -> dict[str, Any]:
+        """What a study keeps of its arms: their size, and every setting."""
+        own = {key: value for key, value in self.config.items() if key not in ("study", "runtime", "trial", "label")}
+        return {"parameters": self.parameters, "code": self.code, "settings": own}
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
@@ -66,25 +72,66 @@ def understood(config: DictConfig) -> Arm:
 
     Raises whatever a part says to sizes or values that it cannot work with.
     """
-    resolved = plain(config)
+    resolved = _with_knobs(plain(config), OmegaConf.select(config, "hydra.overrides.task") or [])
+    _refuse_bad_numbers(resolved)
     data = build.data(resolved)
     objective, optimizer, schedule = build.training(resolved)
     model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
     schedule(optimizer(Linear(2, 2)))
-    measures = [*TRAINING, *(measure for watcher in build.watchers(resolved) for measure in watcher.measures(model))]
+    measures = [
+        *training(data.solved_at),
+        *(measure for watcher in build.watchers(resolved) for measure in watcher.measures(model)),
+    ]
     names = tuple(measure.name for measure in measures)
     resolved["study"]["endpoints"] = resolved["study"]["endpoints"] or {
         k: v for k, v in ENDPOINTS.items() if k in names
     }
     return Arm(
         config=resolved,
-        seeded=tuple(key for key in SEEDS if key == "seed" or OmegaConf.is_interpolation(config, key)),
+        seeded=tuple(key for key in SEEDS if key == "seed" or _follows_seed(config, key)),
         asked=frozenset(asked),
         content=data.content,
         parameters=sum(p.numel() for p in model.parameters()),
         measures=names,
         code=provenance.code(resolved, asked),
     )
+
+
+def _with_knobs(config: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """The configuration with a preset's knobs where their part stands and nobody set them otherwise.
+
+    Raises ValueError for a knob that its part does not have.
+    """
+    typed = {line.lstrip("+").partition("=")[0] for line in overrides}
+    for chosen, knobs in config.pop("knobs").items():
+        kind, _, name = chosen.partition("=")
+        known = COMPONENTS | EXPERIMENTS
+        if kind not in known:
+            raise ValueError(f"knobs.{chosen}: {unknown('kind', kind, known)}")
+        for knob, value in knobs.items():
+            if knob not in known[kind].knobs(name):
+                raise ValueError(f"knobs.{chosen}: {unknown('setting', knob, known[kind].knobs(name))}")
+            if config[kind]["name"] == name and f"{kind}.{knob}" not in typed:
+                config[kind][knob] = value
+    return config
+
+
+def _follows_seed(config: DictConfig, key: str) -> bool:
+    raw: Any = OmegaConf.to_container(config, resolve=False)
+    return raw[key] == "${seed}"
+
+
+def _refuse_bad_numbers(config: Mapping[str, Any]) -> None:
+    """Raises ValueError for numbers that no trial can run with, or whose results would not be what they seem."""
+    trainer = config["trainer"]
+    counts = {f"trainer.{name}": trainer[name] for name in COUNTS} | {"batch_size": config["batch_size"]}
+    if config["runtime"]["slots"] is not None:
+        counts["runtime.slots"] = config["runtime"]["slots"]
+    for name, number in counts.items():
+        if number < 1:
+            raise ValueError(f"{name}={number}: must be at least 1")
+    if trainer["precision"] == "16-mixed":
+        raise ValueError("trainer.precision=16-mixed scales gradients, whose norms would be wrong; take bf16-mixed")
 
 
 def identity(config: Mapping[str, Any], asked: frozenset[str], content: str) -> str:

@@ -15,14 +15,16 @@ from multiprocessing.connection import wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import yaml
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.utils import JobReturn, JobStatus
 from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
-from experiments.folder import CONFIG, finished
+from experiments.folder import CONFIG, LOG, finished
 from experiments.progress import Board
 from experiments.recorder import read
 
@@ -35,33 +37,27 @@ class KnockoutLauncher(Launcher):
         self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
 
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Run all trials; one that fails stops no other."""
-        folders = [Path(self._folder(overrides)) for overrides in job_overrides]
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        slots = self.config.runtime.slots or max(1, cores // self.config.trainer.threads)
-        outcomes = run(folders, slots)
-        return [self._returned(folder, outcomes[folder]) for folder in folders]
+        """Run each trial that is not finished, once; one that fails stops no other."""
+        folders = [self._folder(overrides) for overrides in job_overrides]
+        run([folder for folder in dict.fromkeys(folders) if finished(folder) is None], self.config.runtime.slots)
+        return [self._returned(folder) for folder in folders]
 
-    def _folder(self, overrides: Sequence[str]) -> str:
+    def _folder(self, overrides: Sequence[str]) -> Path:
         """The folder that was prepared, or one prepared now, when another sweeper names settings."""
         from experiments.sweep import prepared
 
-        given = [line.removeprefix("trial=") for line in overrides if line.startswith("trial=")]
-        return (
-            given[0]
-            if given
-            else str(prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides))))
-        )
+        named = {o.get_key_element(): o.value() for o in OverridesParser.create().parse_overrides(list(overrides))}
+        if "trial" in named:
+            return Path(str(named["trial"]))
+        return prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides)))
 
-    def _returned(self, folder: Path, outcome: str) -> JobReturn:
+    def _returned(self, folder: Path) -> JobReturn:
         from experiments.sweep import endpoint
 
-        if outcome == "failed":
-            return JobReturn(
-                status=JobStatus.FAILED,
-                _return_value=RuntimeError(f"trial {folder.name} failed: see {folder / 'trial.log'}"),
-            )
-        return JobReturn(status=JobStatus.COMPLETED, _return_value=endpoint(folder))
+        if finished(folder) is None:
+            error = RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
+            return JobReturn(status=JobStatus.FAILED, _return_value=error)
+        return JobReturn(status=JobStatus.COMPLETED, _return_value=endpoint(folder, self.config.study.endpoints))
 
 
 @dataclass
@@ -69,7 +65,6 @@ class Running:
     """A trial's process."""
 
     folder: Path
-    label: str
     process: BaseProcess
     started: float
 
@@ -84,8 +79,16 @@ class Running:
         return 0 if history is None else history["step"][-1].as_py()
 
 
-def run(folders: Sequence[Path], slots: int) -> dict[Path, str]:
+def slots_for(threads: int) -> int:
+    """As many trials at a time as this process has cores for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores // threads)
+
+
+def run(folders: Sequence[Path], slots: int | None = None) -> dict[Path, str]:
     """Each folder's outcome. An interrupt ends the running trials and is passed on."""
+    configs = {folder: yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) for folder in folders}
+    slots = slots or slots_for(max((config["trainer"]["threads"] for config in configs.values()), default=1))
     method = (
         "forkserver"
         if "forkserver" in multiprocessing.get_all_start_methods() and os.uname().sysname == "Linux"
@@ -100,23 +103,22 @@ def run(folders: Sequence[Path], slots: int) -> dict[Path, str]:
                 ended = [trial for trial in running if not trial.process.is_alive()]
                 running = [trial for trial in running if trial not in ended]
                 while waiting and len(running) < slots:
-                    running.append(_start(context, waiting.pop(0), board))
+                    running.append(_start(context, folder := waiting.pop(0), configs[folder], board))
                 for trial in ended:
                     outcomes[trial.folder] = trial.outcome()
-                    board.end(trial.label, trial.outcome(), time.monotonic() - trial.started)
-                board.running({trial.label: trial.steps for trial in running})
+                    board.end(trial.folder.name, trial.outcome(), time.monotonic() - trial.started)
+                board.running({trial.folder.name: trial.steps for trial in running})
                 wait([trial.process.sentinel for trial in running], timeout=0.5)
         finally:
             _end(running)
     return outcomes
 
 
-def _start(context: BaseContext, folder: Path, board: Board) -> Running:
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+def _start(context: BaseContext, folder: Path, config: dict[str, Any], board: Board) -> Running:
     process = context.Process(target=child, args=(folder,), name=f"trial {folder.name}")  # type: ignore[attr-defined]
     process.start()
-    board.start(config["label"], config["trainer"]["max_steps"])
-    return Running(folder, config["label"], process, time.monotonic())
+    board.start(folder.name, config["label"], config["trainer"]["max_steps"])
+    return Running(folder, process, time.monotonic())
 
 
 def child(folder: Path) -> None:

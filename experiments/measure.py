@@ -24,5 +24,15 @@ class Measure:
 TRAINING = (
     Measure("train/loss", "nats/token", "lower"),
     Measure("val/loss", "nats/token", "lower"),
+    Measure("val/accuracy", "share of targets", "higher"),
     Measure("learning_rate", "1"),
 )
+SOLVING = (
+    Measure("solved", "share of trials", "higher"),
+    Measure("steps_to_solve", "steps", "lower"),
+)
+
+
+def training(solved_at: float | None) -> tuple[Measure, ...]:
+    """What every trial measures; `solved` and `steps_to_solve` where the data are a task that can be solved."""
+    return TRAINING if solved_at is None else TRAINING + SOLVING

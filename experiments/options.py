@@ -52,6 +52,7 @@ class Runtime:
     results: str = MISSING
     slots: int | None = MISSING
     tracking_uri: str | None = MISSING
+    code: str = MISSING
 
 
 @dataclass
@@ -76,6 +77,7 @@ def schema() -> type:
     fields += [("diagnostic", dict[str, Any], field(default_factory=dict))]
     fields += [(name, section, field(default_factory=section)) for name, section in sections.items()]
     fields += [("layers", dict[int, Any], field(default_factory=dict))]
+    fields += [("knobs", dict[str, dict[str, Any]], field(default_factory=dict))]
     fields += [(name, int, field(default=MISSING)) for name in ("batch_size", "seed", "init_seed", "data_seed")]
     return make_dataclass("Config", [*fields, ("trial", str | None, field(default=None))])
 

@@ -6,7 +6,15 @@ from datetime import timedelta
 from types import TracebackType
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 
 class Board:
@@ -25,7 +33,7 @@ class Board:
         )
         self._bars = Progress(*columns, console=self.console, disable=not self.console.is_terminal, transient=True)
         self._all = self._bars.add_task("trials", total=total)
-        self._each: dict[str, int] = {}
+        self._each: dict[str, tuple[str, TaskID]] = {}
 
     def __enter__(self) -> "Board":
         self._bars.start()
@@ -36,19 +44,20 @@ class Board:
     ) -> None:
         self._bars.stop()
 
-    def start(self, label: str, steps: int) -> None:
+    def start(self, trial: str, label: str, steps: int) -> None:
         """A trial begins."""
-        self._each[label] = self._bars.add_task(f"  {label}", total=steps)
+        self._each[trial] = (label, self._bars.add_task(f"  {label}", total=steps))
 
     def running(self, steps: Mapping[str, Callable[[], int]]) -> None:
         """How many steps each running trial has taken; only a terminal asks."""
         if self.console.is_terminal:
-            for label, taken in steps.items():
-                self._bars.update(self._each[label], completed=taken())  # type: ignore[arg-type]
+            for trial, taken in steps.items():
+                self._bars.update(self._each[trial][1], completed=taken())
 
-    def end(self, label: str, outcome: str, seconds: float) -> None:
+    def end(self, trial: str, outcome: str, seconds: float) -> None:
         """A trial ended; says so in a line of its own."""
-        self._bars.remove_task(self._each.pop(label))  # type: ignore[arg-type]
+        label, bar = self._each.pop(trial)
+        self._bars.remove_task(bar)
         failed = outcome == "failed"
         self.done, self.failed = self.done + (not failed), self.failed + failed
         self._bars.advance(self._all)

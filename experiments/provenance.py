@@ -5,18 +5,17 @@ import hashlib
 import inspect
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import components
-import experiments
 from components.registry import kinds, options
 
+ROOT = Path(__file__).resolve().parents[1]
+OURS = ("components.", "experiments.")
 PACKAGES = ("torch", "lightning", "hydra-core", "omegaconf", "numpy", "pyarrow")
-TRAINING = ("build.py", "task.py", "trial.py", "recorder.py")
 
 
 def versions() -> dict[str, str]:
@@ -24,45 +23,53 @@ def versions() -> dict[str, str]:
     return {"python": sys.version.split()[0]} | {package: version(package) for package in PACKAGES}
 
 
-def code(config: dict[str, Any], asked: Iterable[str]) -> str:
-    """A hash of the code that a trial's numbers come from: what all trials share, and the parts that this one uses.
+def code(config: Mapping[str, Any], asked: Iterable[str]) -> str:
+    """A hash of the code that a trial's numbers come from: the trial's, that of its parts, and what these import.
 
     Comments, docstrings and layout do not count, nor do parts that the trial does not use.
     """
-    used = {
-        **{kind: registry for kind, registry in options("components").items() if kind in set(asked)},
-        **kinds("experiments"),
-    }
-    chosen = {
-        kind: registry
-        for kind, registry in used.items()
-        if isinstance(config.get(kind), dict) and "name" in config[kind]
-    }
-    parts = [Path(str(inspect.getsourcefile(registry[config[kind]["name"]]))) for kind, registry in chosen.items()]
-    contracts = [Path(str(inspect.getsourcefile(registry.contract))) for registry in chosen.values()]
-    shared = [*_folder(components).glob("*.py"), *(_folder(experiments) / name for name in TRAINING)]
-    files = sorted({*parts, *contracts, *shared}, key=lambda path: path.as_posix())
-    return hashlib.sha256("\n".join(_meaning(path) for path in files).encode()).hexdigest()[:12]
+    used = {kind: registry for kind, registry in options("components").items() if kind in set(asked)}
+    used |= {kind: registry for kind, registry in kinds("experiments").items() if "name" in config.get(kind, {})}
+    parts = [registry[config[kind]["name"]] for kind, registry in used.items()]
+    files = _imported({ROOT / "experiments" / "trial.py", *(Path(str(inspect.getsourcefile(part))) for part in parts)})
+    return hashlib.sha256("\n".join(_meaning(path) for path in sorted(files)).encode()).hexdigest()[:12]
 
 
 @cache
 def git() -> str:
-    """The commit of this code and a digest of what was changed since; empty where it is no checkout."""
-    here = _folder(experiments)
-    if not (here.parent / ".git").exists():
+    """The commit of this code and a digest of what was changed since; empty where that cannot be known."""
+    if not (ROOT / ".git").exists():
         return ""
-    commit, change = (_git(here, *words) for words in (("rev-parse", "--short=12", "HEAD"), ("diff", "HEAD")))
-    return commit.strip() + (f"+{hashlib.sha256(change.encode()).hexdigest()[:8]}" if change else "")
+    try:
+        commit, change = (_git(*words) for words in (("rev-parse", "--short=12", "HEAD"), ("diff", "HEAD")))
+    except OSError:  # there is no git
+        return ""
+    return commit.decode().strip() + (f"+{hashlib.sha256(change).hexdigest()[:8]}" if change else "")
 
 
-def _git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=False).stdout
+def _git(*words: str) -> bytes:
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False).stdout
 
 
-def _folder(package: Any) -> Path:
-    return Path(package.__path__[0])
+def _imported(files: set[Path]) -> set[Path]:
+    """These files and all of ours that they import, directly or not."""
+    found: set[Path] = set()
+    while files:
+        found |= files
+        files = {each for path in files for each in _imports(path)} - found
+    return found
 
 
+@cache
+def _imports(path: Path) -> frozenset[Path]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    froms = [f"{n.module}.{a.name}" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names]
+    places = [ROOT.joinpath(*name.split(".")) for name in (*names, *froms) if name.startswith(OURS)]
+    return frozenset(file for at in places for file in (at.with_suffix(".py"), at / "__init__.py") if file.exists())
+
+
+@cache
 def _meaning(path: Path) -> str:
     """A file's syntax tree without docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -4,6 +4,7 @@ While a trial runs, rows go to `history.arrow`, a stream that still reads after 
 they become `history.parquet`. Each column carries what analysis must know of its measure.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -31,32 +32,34 @@ class Recorder:
         self.schema = pa.schema([*axes, *(measure.field() for measure in measures)])
         self.diverged: int | None = None
         self._known = {measure.name for measure in measures}
-        self._rows: dict[tuple[int, int], dict[str, list[Tensor]]] = {}
+        self._rows: dict[int, dict[str, list[Tensor]]] = {}
+        self._tokens: dict[int, int] = {}
         self._writer = pa.ipc.new_stream(str(folder / STREAM), self.schema)
 
     def at(self, step: int, tokens: int) -> None:
-        """Begin the row of this optimizer step, `tokens` seen with it; earlier rows are complete."""
-        if (step, tokens) not in self._rows and len(self._rows) >= self.every:
+        """Begin or go on with the row of this optimizer step, `tokens` seen with it; earlier rows are complete."""
+        if step not in self._rows and len(self._rows) >= self.every:
             self.flush()
-        self._rows.setdefault((step, tokens), defaultdict(list))
+        self._rows.setdefault(step, defaultdict(list))
+        self._tokens[step] = tokens
 
     def record(self, name: str, value: Tensor) -> None:
         """A value for the current row; several values of one name (micro-batches) are averaged."""
         if name not in self._known:
-            raise KeyError(f"{name!r} was recorded but never declared as a measure; declared are {sorted(self._known)}")
+            raise KeyError(f"{name!r} was recorded but never declared as a measure; declared: {sorted(self._known)}")
         self._rows[next(reversed(self._rows))][name].append(value.detach())
 
     def flush(self) -> None:
         """Write all rows, and notice the first step whose loss is not finite."""
-        rows, self._rows = self._rows, {}
-        cells = [(step, name, values) for (step, _), row in rows.items() for name, values in row.items()]
+        rows, tokens, self._rows, self._tokens = self._rows, self._tokens, {}, {}
+        cells = [(step, name, values) for step, row in rows.items() for name, values in row.items()]
         means = torch.stack([torch.stack(values).float().mean() for *_, values in cells]).tolist() if cells else []
-        columns: dict[str, list[float | int | None]] = {field.name: [None] * len(rows) for field in self.schema}
-        columns |= {"step": [step for step, _ in rows], "tokens": [tokens for _, tokens in rows]}
-        order = {step: i for i, (step, _) in enumerate(rows)}
+        columns: dict[str, list[float | int | None]] = {name: [None] * len(rows) for name in self.schema.names}
+        columns |= {"step": list(rows), "tokens": [tokens[step] for step in rows]}
+        place = {step: i for i, step in enumerate(rows)}
         for (step, name, _), mean in zip(cells, means, strict=True):
-            columns[name][order[step]] = mean
-            if self.diverged is None and name.endswith("/loss") and not torch.isfinite(torch.tensor(mean)):
+            columns[name][place[step]] = mean
+            if self.diverged is None and name.endswith("/loss") and not math.isfinite(mean):
                 self.diverged = step
         self._writer.write_table(pa.table(columns, schema=self.schema))
 
@@ -73,11 +76,9 @@ class Recorder:
 
 def read(folder: Path) -> pa.Table | None:
     """A trial's history so far: the finished table, or what a stream holds up to where it was torn."""
-    if (folder / TABLE).exists():
+    batches = [] if (folder / TABLE).exists() else list(_batches(folder / STREAM))
+    if (folder / TABLE).exists():  # perhaps only by now
         return pq.read_table(folder / TABLE)
-    if not (folder / STREAM).exists():
-        return None
-    batches = list(_batches(folder / STREAM))
     return pa.Table.from_batches(batches) if batches else None
 
 
@@ -93,5 +94,5 @@ def _batches(stream: Path) -> Iterator[pa.RecordBatch]:
     try:
         with pa.OSFile(str(stream)) as file, pa.ipc.open_stream(file) as reader:
             yield from reader
-    except pa.ArrowInvalid:  # the end was never written: the trial runs, or was killed
+    except (pa.ArrowInvalid, OSError):  # not begun, or the end is not written yet: the trial runs, or was killed
         return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import yaml
 
+from analysis.settings import settings
 from experiments.folder import CONFIG, STUDY, finished
 from experiments.recorder import read
 
@@ -99,26 +100,29 @@ class Shown:
                 self.client.set_terminated(child.run, "FINISHED")
                 child.ended = True
 
-    def conclude(self) -> None:
-        """Failed trials are marked; the parent gets effects, verdict and report."""
+    def conclude(self, *, whole: bool) -> None:
+        """Trials that did not finish are marked; a whole study's parent gets effects, verdicts and report."""
+        ended = "FAILED" if whole else "KILLED"
         for child in self.children:
             if not child.ended:
-                self.client.set_tag(child.run, "status", "failed")
-                self.client.set_terminated(child.run, "FAILED")
-        effects, page = self.home / "effects.csv", self.home / "report.html"
-        if effects.exists() and page.exists():
-            with effects.open(encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
-            logged = self.client.get_run(self.parent).data.metrics
-            for row in rows:
-                name, value = legal(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
-                if logged.get(name) != value:
-                    self.client.log_metric(self.parent, name, value)
-            study = yaml.safe_load((self.home / STUDY).read_text(encoding="utf-8"))
-            note = "\n\n".join([study["question"], *(row["sentence"] for row in rows)])
-            self.client.set_tag(self.parent, "mlflow.note.content", note)
-            self.client.log_artifact(self.parent, str(page))
-        self.client.set_terminated(self.parent, "FINISHED")
+                self.client.set_tag(child.run, "status", ended.lower())
+                self.client.set_terminated(child.run, ended)
+        if whole:
+            self._show_effects()
+        self.client.set_terminated(self.parent, "FINISHED" if whole else "KILLED")
+
+    def _show_effects(self) -> None:
+        with (self.home / "effects.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        logged = self.client.get_run(self.parent).data.metrics
+        for row in rows:
+            name, value = legal(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
+            if logged.get(name) != value:
+                self.client.log_metric(self.parent, name, value)
+        study = yaml.safe_load((self.home / STUDY).read_text(encoding="utf-8"))
+        note = "\n\n".join([study["question"], *(row["sentence"] for row in rows)])
+        self.client.set_tag(self.parent, "mlflow.note.content", note)
+        self.client.log_artifact(self.parent, str(self.home / "report.html"))
 
 
 def legal(name: str) -> str:
@@ -141,10 +145,8 @@ def _runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:
 def _parameters(folder: Path) -> Iterator[Any]:
     from mlflow.entities import Param
 
-    from analysis.results import NOT_SETTINGS, settings
-
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    for key, value in settings({key: value for key, value in config.items() if key not in NOT_SETTINGS[:-3]}).items():
+    for key, value in settings({key: value for key, value in config.items() if key not in ("label", "git")}).items():
         yield Param(legal(key), str(value))
 
 

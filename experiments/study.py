@@ -21,11 +21,6 @@ Compose = Callable[[list[str]], DictConfig]
 
 ALONE = "baseline"  # what the only arm of a study without axes is called
 
-ENDPOINTS = {
-    "val/loss": "final",
-    "gradient_norm/total": "median",
-}  # of a study that names none, where they are measured
-
 
 @dataclass(frozen=True)
 class Trial:
@@ -65,7 +60,10 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     base = compose(fixed)
     study = base.study
     factors = {str(factor): [word(level) for level in levels] for factor, levels in study.factors.items()}
-    _refuse_clashes(factors, axes, [line.partition("=")[0] for line in fixed])
+    given = [line.partition("=")[0] for line in fixed]
+    _refuse_clashes(factors, axes, given)
+    if "study.seeds" in given and (seeds or "seed" in given):
+        raise ValueError("study.seeds and seed both say which seeds to run; leave one of them out")
     arms = [own | crossed for crossed, own in product(designs["factorial"](axes), designs[study.design](factors))]
     levels = _labelled([_applicable(arm, arms) for arm in arms])
     made = {
@@ -76,6 +74,7 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     asked = first.config["study"]
     _refuse_unknown(asked, made)
     numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
+    _refuse_clones(made, numbers)
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers)
 
 
@@ -95,10 +94,15 @@ def word(level: Any) -> str:
     ('0.001', 'null', "'a,b'", '[1,2]')
     """
     if isinstance(level, str):
-        return level if re.fullmatch(r"[\w./+-]+", level, re.ASCII) else "'" + level.replace("'", "\\'") + "'"
+        return level if re.fullmatch(r"[\w./+-]+", level, re.ASCII) else f"'{_escaped(level)}'"
     if isinstance(level, Iterable):
         return f"[{','.join(word(each) for each in level)}]"
     return "null" if level is None else str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _escaped(text: str) -> str:
+    """As Hydra reads it between quotes: backslashes count as such only before a quote or the end."""
+    return re.sub(r"(\\*)('|$)", lambda found: 2 * found[1] + ("\\'" if found[2] else ""), text)
 
 
 def _split(overrides: Iterable[Override]) -> tuple[list[str], dict[str, list[str]]]:
@@ -123,15 +127,17 @@ def _split(overrides: Iterable[Override]) -> tuple[list[str], dict[str, list[str
 
 
 def _refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
-    """A factor that is set twice or that is no setting of an arm."""
+    """What is set twice, and factors or axes that are no setting of an arm."""
     roots = (*KINDS, "model", "layers", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
     for factor in factors:
         if factor in axes or factor in fixed:
             raise ValueError(f"{factor} is a factor of this study and on the command line too; leave one of them out")
-        if factor == "seed":
+    for factor in (*factors, *axes):
+        root = factor.lstrip("+").partition(".")[0]
+        if root == "seed":
             raise ValueError("seed is no factor: every arm runs under the same seeds; set study.seeds")
-        if (root := factor.partition(".")[0]) not in roots:
-            raise ValueError(f"the study's factor {factor}: {unknown('setting', root, roots)}")
+        if root not in roots or factor == "model":
+            raise ValueError(f"{factor} makes no arms: {unknown('setting of an arm', root, roots)}")
 
 
 def _refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
@@ -151,6 +157,17 @@ def _refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
                 raise ValueError(f"{label}, {endpoint}: {unknown('expectation', direction, DIRECTIONS)}")
             if direction == "same" and endpoint not in study["margin"]:
                 raise ValueError(f"to expect {endpoint} to be the same, say within what: margin: {{{endpoint}: 0.02}}")
+
+
+def _refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:
+    """Seeds that are the same, or that change nothing: one trial would count as several."""
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
+    for label, arm in arms.items():
+        if len({arm.trial(seed)[0] for seed in seeds}) < len(seeds):
+            raise ValueError(
+                f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
+            )
 
 
 def _applicable(arm: Levels, arms: list[Levels]) -> Levels:
@@ -182,7 +199,8 @@ def _seeds(seeds: Any, only: int) -> list[int]:
 
 
 def _name(levels: Mapping[str, Levels], fixed: list[str]) -> str:
-    """What a study without a name is called: its axes, and a digest of what else was set."""
+    """What a study without a name is called: its axes, and a digest of their levels and of what else was set."""
     axes = "-".join(dict.fromkeys(key for arm in levels.values() for key in arm)) or ALONE
-    settings = sorted(line for line in fixed if not line.startswith(("runtime.", "study.", "hydra.")))
-    return f"{axes}-{hashlib.sha256(' '.join(settings).encode()).hexdigest()[:6]}" if settings else axes
+    settings = sorted(line for line in fixed if not line.lstrip("+").startswith(("runtime.", "study.", "hydra.")))
+    digest = hashlib.sha256("\n".join([*levels, *settings]).encode()).hexdigest()[:6]
+    return f"{axes[:80]}-{digest}"

@@ -4,7 +4,7 @@ import importlib.util
 import shlex
 import sys
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,13 @@ from omegaconf import DictConfig
 from rich.console import Console
 
 from experiments.folder import CONFIG, LOG, STUDY, finished, opened, safe, write
-from experiments.identity import understood
-from experiments.launch import KnockoutLauncher
+from experiments.identity import ENDPOINTS, understood
+from experiments.launch import KnockoutLauncher, run
 from experiments.mirror import Mirror
 from experiments.provenance import git
-from experiments.study import Plan, plan
+from experiments.study import Plan, plan, word
+
+REPORTS = ("report.html", "report.md", "effects.csv")
 
 
 class KnockoutSweeper(Sweeper):
@@ -41,16 +43,19 @@ class KnockoutSweeper(Sweeper):
         """Plan, train, report. Raises SystemExit(1) if trials failed."""
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
         made = plan(overrides, partial(self.loader.load_sweep_config, self.settings))
-        results = opened(Path(self.settings.runtime.results))
+        runtime = self.settings.runtime
+        results = opened(Path(runtime.results))
+        refuse_other_code(results, made, runtime.code)
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
-        missing, home = prepare(results, made, [*hydra, *arguments])
+        missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
         say(announcement(made, len(missing)))
-        with Mirror(home, self.settings.runtime.tracking_uri):
+        with Mirror(home, runtime.tracking_uri) as mirror:
             if missing:
                 assert self.launcher is not None
-                self.launcher.launch([[f"trial={folder}"] for folder in missing], initial_job_idx=0)
+                self.launcher.launch([[f"trial={word(str(folder))}"] for folder in missing], initial_job_idx=0)
             page, verdicts = report(home)
-        say(f"{verdicts}\nreport: {page}")
+            say(f"{verdicts}\nreport: {page}")
+            mirror.conclude()
         if failed := [folder for folder in missing if finished(folder) is None]:
             say("\n".join(f"failed: {folder / LOG}" for folder in failed))
             say(f"{len(failed)} of {len(missing)} trials failed; the same command runs them again, and only them")
@@ -73,8 +78,23 @@ def _counted(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-def prepare(results: Path, made: Plan, command: Sequence[str]) -> tuple[list[Path], Path]:
-    """Write the study and the configuration of each unfinished trial; these trials' folders, and the study's."""
+def refuse_other_code(results: Path, made: Plan, accepted: str) -> None:
+    """Raises ValueError if finished trials come from code that has changed since, unless `accepted` is `any`."""
+    arms = {trial.id: made.arms[trial.arm] for trial in made.trials}
+    summaries = {id: finished(results / "trials" / id) for id in arms}
+    old = sorted(id for id, summary in summaries.items() if summary and summary["code"] != arms[id].code)
+    if old and accepted != "any":
+        raise ValueError(
+            f"{len(old)} finished trials were made by code that has changed since: {', '.join(old)}; to compare them "
+            f"with new ones all the same type runtime.code=any, to train them again move them out of {results}/trials"
+        )
+
+
+def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tuple[list[Path], Path]:
+    """Write the study and the configuration of each unfinished trial; these trials' folders, and the study's.
+
+    What a report said of the study when it had other arms or trials is removed.
+    """
     missing: dict[Path, dict[str, Any]] = {}
     for trial in made.trials:
         if finished(folder := results / "trials" / trial.id) is None:
@@ -83,17 +103,22 @@ def prepare(results: Path, made: Plan, command: Sequence[str]) -> tuple[list[Pat
         _write_config(folder, config)
     home = results / "studies" / safe(made.name)
     home.mkdir(exist_ok=True)
-    write(home / STUDY, yaml.safe_dump(_recorded(made, command), sort_keys=False, allow_unicode=True))
+    asked = _recorded(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
+    before = yaml.safe_load((home / STUDY).read_text(encoding="utf-8")) if (home / STUDY).exists() else asked
+    if before["trials"] != asked["trials"]:
+        for name in REPORTS:
+            (home / name).unlink(missing_ok=True)
+    write(home / STUDY, yaml.safe_dump(asked, sort_keys=False, allow_unicode=True))
     return list(missing), home
 
 
-def _recorded(made: Plan, command: Sequence[str]) -> dict[str, Any]:
+def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, Any]:
     """The study as it is run: what was asked, and which arms and trials that came to."""
-    arms = {label: {"levels": made.levels[label], "parameters": arm.parameters} for label, arm in made.arms.items()}
+    arms = {label: {"levels": made.levels[label], **arm.described()} for label, arm in made.arms.items()}
     trials = [{"id": trial.id, "arm": trial.arm, "seed": trial.seed} for trial in made.trials]
     factors = sorted({factor for levels in made.levels.values() for factor in levels})
-    asked = {"name": made.name, "command": shlex.join(["knockout", "run", *command]), "seeds": made.seeds}
-    return made.study | asked | {"factors": factors, "arms": arms, "trials": trials}
+    asked = {"name": made.name, "command": shlex.join(["knockout", "run", *command]), "report": reported}
+    return made.study | asked | {"seeds": made.seeds, "factors": factors, "arms": arms, "trials": trials}
 
 
 def prepared(config: DictConfig) -> Path:
@@ -107,9 +132,10 @@ def prepared(config: DictConfig) -> Path:
 
 
 def _write_config(folder: Path, config: dict[str, Any]) -> None:
-    """What a trial is to do, and the state of the code that was planned with."""
+    """What a trial is to do, and the state of the code that it was planned with; not what studies want of it."""
+    own = {key: value for key, value in config.items() if key not in ("study", "runtime", "trial")}
     folder.mkdir(exist_ok=True)
-    write(folder / CONFIG, yaml.safe_dump(config | {"git": git()}, sort_keys=False, allow_unicode=True))
+    write(folder / CONFIG, yaml.safe_dump(own | {"git": git()}, sort_keys=False, allow_unicode=True))
 
 
 def report(home: Path) -> tuple[Path, str]:
@@ -119,23 +145,21 @@ def report(home: Path) -> tuple[Path, str]:
     return write_report(home)
 
 
-def job(config: DictConfig) -> float | None:
-    """What another launcher calls, once a job: train the trial if need be; its first endpoint."""
-    from experiments.launch import run
-
+def job(config: DictConfig) -> float:
+    """What another launcher calls, once a job: train the trial if need be; the study's first endpoint."""
     folder = Path(config.trial) if config.trial else prepared(config)
     if finished(folder) is None and run([folder], slots=1)[folder] == "failed":
-        raise RuntimeError(f"trial {folder.name} failed: see {folder / 'trial.log'}")
-    return endpoint(folder)
+        raise RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
+    return endpoint(folder, config.study.endpoints)
 
 
-def endpoint(folder: Path) -> float:
-    """The first endpoint of a finished trial; NaN if it diverged."""
+def endpoint(folder: Path, endpoints: Mapping[str, str]) -> float:
+    """The first endpoint of a finished trial, by default the last validation loss; NaN if it diverged."""
     from analysis.results import reduced
 
-    study = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["study"]
-    measure, reduction = next(iter(study["endpoints"].items()))
-    return reduced(folder, measure, reduction)
+    measure, reduction = next(iter((dict(endpoints) or ENDPOINTS).items()))
+    summary = finished(folder)
+    return reduced(folder, measure, reduction) if summary and summary["status"] == "finished" else float("nan")
 
 
 @dataclass

@@ -30,11 +30,13 @@ class LanguageModeling(L.LightningModule):
         optimizer: Callable[[Decoder], Optimizer],
         schedule: Callable[[Optimizer], LRScheduler],
         seed: int,
+        solved_at: float | None = None,
     ) -> None:
         super().__init__()
         self.model = model
         self.objective = objective
-        self.seed = seed
+        self.seed, self.solved_at = seed, solved_at
+        self._was_solved, self._validated = False, -1
         self.recorder: Recorder
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
@@ -59,13 +61,35 @@ class LanguageModeling(L.LightningModule):
             self.trainer.should_stop = True
 
     def validation_step(self, batch: Batch, index: int) -> None:
-        losses = self.objective(self.model(batch.inputs), batch.targets)
-        self._held_out.append(torch.stack([losses.sum(), (batch.targets != IGNORED).sum().float()]))
+        logits, scored = self.model(batch.inputs), batch.targets != IGNORED
+        losses, right = self.objective(logits, batch.targets), (logits.argmax(-1) == batch.targets) & scored
+        self._held_out.append(torch.stack([losses.sum(), right.sum().float(), scored.sum().float()]))
 
     def on_validation_epoch_end(self) -> None:
-        total, count = torch.stack(self._held_out).cpu().double().sum(0)
+        loss, right, count = torch.stack(self._held_out).cpu().double().sum(0)
         self._held_out.clear()
-        self.recorder.record("val/loss", total / count)
+        self._validated = self.global_step
+        self.recorder.record("val/loss", loss / count)
+        self.recorder.record("val/accuracy", right / count)
+        if self.solved_at is not None:
+            self._record_solving(bool(right / count >= self.solved_at))
+
+    @torch.no_grad()
+    def on_train_end(self) -> None:
+        """The last validation is that of the trained model, whatever the interval."""
+        if self._validated != self.global_step:
+            self.eval()
+            held_out: Any = self.trainer.val_dataloaders
+            for index, batch in enumerate(held_out):
+                self.validation_step(Batch(*(part.to(self.device) for part in batch)), index)
+            self.on_validation_epoch_end()
+
+    def _record_solving(self, solved: bool) -> None:
+        """Whether the task is solved now, and at which step it first was; no step where it never was."""
+        self.recorder.record("solved", torch.tensor(float(solved)))
+        if solved and not self._was_solved:
+            self.recorder.record("steps_to_solve", torch.tensor(float(self.global_step)))
+            self._was_solved = True
 
     def configure_optimizers(self) -> OptimizerLRSchedulerConfig:
         optimizer = self._optimizer(self.model)
@@ -85,7 +109,7 @@ class LanguageModeling(L.LightningModule):
         self, optimizer: Optimizer, gradient_clip_val: float | None = None, gradient_clip_algorithm: str | None = None
     ) -> None:
         """Scale all gradients by min(1, clip / ‖g‖₂), with the norms that diagnostics have read."""
-        if gradient_clip_val is not None:
+        if gradient_clip_val:
             torch.nn.utils.clip_grads_with_norm_(
                 self.model.parameters(), gradient_clip_val, self.gradient_norms().norm()
             )

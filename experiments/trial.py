@@ -19,8 +19,8 @@ import yaml
 
 from experiments import build, provenance
 from experiments.diagnostic import Diagnostic
-from experiments.folder import CONFIG, LOG, SUMMARY, write
-from experiments.measure import TRAINING
+from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
+from experiments.measure import training
 from experiments.recorder import STREAM, TABLE, Recorder, seal
 from experiments.task import LanguageModeling, Watch, loaders
 
@@ -30,6 +30,8 @@ def main(folder: Path) -> None:
 
     Exits with 1 if it failed.
     """
+    if finished(folder) is not None:
+        return
     set_aside(folder)
     with (folder / LOG).open("w", buffering=1, encoding="utf-8") as log:
         os.dup2(log.fileno(), 1)
@@ -49,10 +51,13 @@ def train(folder: Path) -> None:
     data = build.data(config)
     objective, optimizer, schedule = build.training(config)
     model, _ = build.model(config, data.vocabulary + objective.extra_tokens)
-    task = LanguageModeling(model, objective, optimizer, schedule, config["init_seed"])
+    task = LanguageModeling(model, objective, optimizer, schedule, config["init_seed"], data.solved_at)
     watchers = build.watchers(config)
     pieces = config["trainer"]["accumulate_grad_batches"]
-    measures = [*TRAINING, *(measure for watcher in watchers for measure in watcher.measures(task.model))]
+    measures = [
+        *training(data.solved_at),
+        *(measure for watcher in watchers for measure in watcher.measures(task.model)),
+    ]
     with Recorder(folder, measures) as task.recorder:
         task.recorder.at(0, 0)
         trainer(config, watchers).fit(
@@ -80,9 +85,10 @@ def train(folder: Path) -> None:
 def trainer(config: build.Config, watchers: list[Diagnostic]) -> L.Trainer:
     """Lightning's trainer with nothing on but the loop; the whole validation set is read before the first step too."""
     given = {key: value for key, value in config["trainer"].items() if key != "threads"}
+    given["val_check_interval"] *= given["accumulate_grad_batches"]  # Lightning counts batches, we count steps
     return L.Trainer(
-        **given, callbacks=[Watch(watchers)], logger=False, check_val_every_n_epoch=None, num_sanity_val_steps=-1,
-        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+        **given, devices=1, callbacks=[Watch(watchers)], logger=False, check_val_every_n_epoch=None,
+        num_sanity_val_steps=-1, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
     )  # fmt: skip
 
 

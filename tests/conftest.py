@@ -43,8 +43,10 @@ def compose() -> Callable[..., DictConfig]:
     register()
 
     def composed(*overrides: str) -> DictConfig:
+        drawn = any(word.startswith("data=") and word not in ("data=text", "data=pydoc") for word in overrides)
+        quick = [word for word in QUICK if not (drawn and word.startswith("data."))]
         with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-            return hydra.compose("config", [*QUICK, *overrides])
+            return hydra.compose("config", [*quick, *overrides])
 
     return composed
 

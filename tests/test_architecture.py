@@ -90,7 +90,7 @@ def test_one_new_file_is_an_option_a_part_under_contract_and_a_column(copy: Path
     assert typed(copy, program=("-c", check)).returncode == 0
     wrong = typed(copy, "run", "norm=toy", "norm.strength=strong")
     assert "norm.strength: Value 'strong'" in wrong.stderr
-    ran = typed(copy, "run", "norm=layernorm,toy", "norm.strength=1,3", *QUICK, "runtime.tracking_uri=off")
+    ran = typed(copy, "run", "norm=layernorm,toy", "norm.strength=1,3", *QUICK, "runtime.tracking_uri=none")
     assert ran.returncode == 0, ran.stderr
     assert "3 arms × 1 seed = 3 trials" in ran.stdout
     (study,) = (copy / "results" / "studies").iterdir()

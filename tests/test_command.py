@@ -119,10 +119,10 @@ def test_a_question_a_diagnostic_and_a_moved_file_train_nothing_and_a_seed_only_
         *QUICK,
     )
     same = typed(
-        swept, "run", *words, "seed=range(2)", "study.question=Why?", "diagnostic=[]", "runtime.tracking_uri=off"
+        swept, "run", *words, "seed=range(2)", "study.question=Why?", "diagnostic=[]", "runtime.tracking_uri=none"
     )
     assert trained(same) == 0
-    more = typed(swept, "run", *words, "seed=range(3)", "runtime.tracking_uri=off")
+    more = typed(swept, "run", *words, "seed=range(3)", "runtime.tracking_uri=none")
     assert trained(more) == 4
 
 
@@ -137,7 +137,7 @@ def test_alone_or_in_a_sweep_a_trial_has_the_same_history(
         "data=text",
         f"data.path={text}",
         *QUICK,
-        "runtime.tracking_uri=off",
+        "runtime.tracking_uri=none",
     )
     assert alone.returncode == 0, alone.stderr
     (folder,) = (tmp_path / "results" / "trials").iterdir()
@@ -235,7 +235,7 @@ def awaited(condition: Callable[[], Any], seconds: float = 60) -> Any:
 
 
 Start = Callable[..., "subprocess.Popen[str]"]
-LONG = ("norm=layernorm,rmsnorm", "seed=range(2)", "runtime.slots=2", "runtime.tracking_uri=off")
+LONG = ("norm=layernorm,rmsnorm", "seed=range(2)", "runtime.slots=2", "runtime.tracking_uri=none")
 
 
 def workers(parent: int) -> list[psutil.Process]:

@@ -33,7 +33,7 @@ def test_there_are_two_commands_and_a_tour_of_five() -> None:
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("knockout")])
 def test_each_command_runs(line: str, folder: Path) -> None:
     words = shlex.split(line)[1:]
-    shortened = [*QUICK, "runtime.tracking_uri=off"] if words[0] in ("demo", "run") else []
+    shortened = [*QUICK, "runtime.tracking_uri=none"] if words[0] in ("demo", "run") else []
     ran = typed(folder, *words, *shortened)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout

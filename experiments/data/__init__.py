@@ -36,17 +36,19 @@ class Batch(NamedTuple):
 class Data(Protocol):
     """Training batches that depend on (seed, step) alone, and one validation set for all arms and seeds.
 
-    `vocabulary` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or
-    None where nobody knows it, `content` a hash of what the tokens are, wherever they lie.
+    `vocabulary` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or None where
+    nobody knows it, `solved_at` the accuracy from which a task counts as solved, or None where that has no
+    meaning, `content` a hash of what the tokens are, wherever they lie.
     """
 
     vocabulary: int
     floor: float | None
+    solved_at: float | None
     content: str
 
     def __init__(self, context: int) -> None: ...
     def train(self, size: int, seed: int, step: int) -> Batch:
-        """`size` sequences of `context` tokens."""
+        """`size` sequences of at most `context` tokens."""
         ...
 
     def validation(self) -> Batch:
@@ -57,6 +59,40 @@ class Data(Protocol):
 datas: Registry[Data] = Registry(Data)
 
 
+class Task:
+    """Sequences drawn afresh for every step by `draw`, which a task overrides; the validation set is drawn once.
+
+    Raises ValueError if a sequence of the task is longer than the context.
+    """
+
+    solved_at = 0.95
+
+    def __init__(self, context: int, length: int, vocabulary: int, *, floor: float | None = 0.0) -> None:
+        if length > context:
+            raise ValueError(f"sequences of this task have {length} tokens, more than model.context={context}")
+        if vocabulary < 2:
+            raise ValueError(f"a vocabulary of {vocabulary} leaves nothing to predict; give at least 2")
+        self.length, self.vocabulary, self.floor = length, vocabulary, floor
+        self.content = f"drawn by {type(self).__name__}"
+
+    def draw(self, size: int, generator: torch.Generator) -> Batch:
+        """`size` sequences and what is scored of them."""
+        raise NotImplementedError
+
+    def train(self, size: int, seed: int, step: int) -> Batch:
+        """New sequences for every (seed, step)."""
+        return self.draw(size, torch.Generator().manual_seed(key("batch", seed, step)))
+
+    def validation(self) -> Batch:
+        """512 sequences, the same for all."""
+        return self.draw(512, torch.Generator().manual_seed(key("validation")))
+
+
+def only(targets: Tokens, scored: Tensor) -> Tokens:
+    """Targets where `scored`, ignored elsewhere."""
+    return targets.masked_fill(~scored, IGNORED)
+
+
 class Stream:
     """One long sequence of tokens: its last part validates, windows of the rest train.
 
@@ -64,10 +100,13 @@ class Stream:
     """
 
     floor = None
+    solved_at = None
 
     def __init__(
         self, tokens: Tensor, vocabulary: int, content: str, context: int, validation: float, validation_tokens: int
     ) -> None:
+        if not 0 < validation < 1:
+            raise ValueError(f"data.validation={validation}: a share of the text, above 0 and below 1")
         split = len(tokens) - round(validation * len(tokens))
         self.vocabulary, self.content, self.context = vocabulary, content, context
         self._train, held_out = tokens[:split], tokens[split:]

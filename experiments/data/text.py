@@ -27,6 +27,8 @@ def text(
     """
     if not path.is_file():
         raise FileNotFoundError(f"data.path={path}: there is no such file")
+    if path.stat().st_size == 0:
+        raise ValueError(f"data.path={path} is empty")
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     if Unit(unit) is Unit.bytes:

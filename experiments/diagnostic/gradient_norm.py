@@ -45,7 +45,7 @@ class GradientNorm(Diagnostic):
         for name, norm in zip(self._names, norms.unbind(), strict=True):
             task.recorder.record(f"gradient_norm/{name}", norm)
         limit = task.trainer.gradient_clip_val
-        task.recorder.record("gradient_norm/clipped", norms[0] > (torch.inf if limit is None else limit))
+        task.recorder.record("gradient_norm/clipped", norms[0] > (limit or torch.inf))
 
 
 def _groups(model: Decoder) -> dict[str, list[int]]:

@@ -1,9 +1,9 @@
 """One rate, after a warm-up if there is one."""
 
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import ConstantLR, LRScheduler
+from torch.optim.lr_scheduler import LRScheduler
 
-from experiments.schedule import schedules, warmed
+from experiments.schedule import level, phased, schedules
 
 
 @schedules.register("constant")
@@ -12,4 +12,4 @@ def constant(optimizer: Optimizer, steps: int, *, warmup: int = 0) -> LRSchedule
 
     Source: Robbins & Monro 1951 for what it lacks; torch.optim.lr_scheduler.ConstantLR.
     """
-    return warmed(optimizer, steps, warmup, lambda rest: ConstantLR(optimizer, factor=1.0, total_iters=rest))
+    return phased(optimizer, steps, warmup, (steps - warmup, level(optimizer)))

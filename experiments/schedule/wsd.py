@@ -1,9 +1,9 @@
 """Up, level, down."""
 
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import ConstantLR, LRScheduler, SequentialLR
+from torch.optim.lr_scheduler import LRScheduler
 
-from experiments.schedule import fall, schedules, warmed
+from experiments.schedule import fall, level, phased, schedules
 
 
 @schedules.register("wsd")
@@ -18,8 +18,5 @@ def wsd(optimizer: Optimizer, steps: int, *, warmup: int = 50, decay: float = 0.
         room = f"with schedule.warmup={warmup} it must be 1 to {steps - warmup}"
         raise ValueError(f"schedule.decay={decay} of {steps} steps is {falling}; {room}")
 
-    def level_then_fall(rest: int) -> LRScheduler:
-        level = ConstantLR(optimizer, factor=1.0, total_iters=rest)
-        return SequentialLR(optimizer, [level, fall(optimizer, falling, final)], milestones=[rest - falling])
-
-    return warmed(optimizer, steps, warmup, level_then_fall)
+    flat = (steps - warmup - falling, level(optimizer))
+    return phased(optimizer, steps, warmup, flat, (falling, fall(optimizer, final)))

@@ -36,7 +36,7 @@ def write_study(tmp_path: Path) -> Callable[..., Path]:
                 folder.mkdir(parents=True)
                 loss = luck + place * (change + random.normal(0, noise))
                 state = "diverged" if place and seed in diverged else "finished"
-                _trial(folder, arm, loss, state, complete=not (place and seed in missing))
+                _trial(folder, loss, state, complete=not (place and seed in missing))
                 trials.append({"id": id, "arm": arm, "seed": seed})
         home = tmp_path / "studies" / "planted"
         home.mkdir(parents=True)
@@ -44,7 +44,7 @@ def write_study(tmp_path: Path) -> Callable[..., Path]:
             "name": "planted", "question": "Is it seen?", "source": "", "expect": {},
             "endpoints": {"val/loss": "final"},
             "margin": {"val/loss": 0.02}, "seeds": list(range(seeds)), "factors": ["norm"], "command": "knockout run",
-            "arms": {arm: {"levels": {}, "parameters": 100} for arm in arms}, "trials": trials,
+            "arms": {arm: _arm(arm) for arm in arms}, "report": "knockout report planted", "trials": trials,
         }  # fmt: skip
         (home / "study.yaml").write_text(yaml.safe_dump(asked | study, allow_unicode=True), encoding="utf-8")
         return home
@@ -52,9 +52,12 @@ def write_study(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def _trial(folder: Path, arm: str, loss: float, status: str, complete: bool) -> None:
-    config = {"norm": {"name": arm.partition("=")[2] or arm}, "model": {"width": 64}, "seed": 0, "study": {}}
-    (folder / "config.yaml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+def _arm(arm: str) -> dict[str, Any]:
+    settings = {"norm": {"name": arm.partition("=")[2] or arm}, "model": {"width": 64}, "seed": 0}
+    return {"levels": {}, "parameters": 100, "code": "x", "settings": settings}
+
+
+def _trial(folder: Path, loss: float, status: str, complete: bool) -> None:
     if not complete:
         return
     metadata = {"unit": "nats/token", "better": "lower", "reduction": "final"}

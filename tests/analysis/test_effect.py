@@ -23,9 +23,33 @@ def read(write_study: Write, **given: object) -> Results:
 
 
 def test_pairing_finds_a_change_through_the_noise_of_seeds() -> None:
-    luck = pd.Series(np.random.default_rng(0).normal(3.0, 1.0, 8))
-    found = paired(luck, luck + 0.05)
-    assert (found["effect"], found["low"], found["high"]) == pytest.approx((0.05, 0.05, 0.05))
+    random = np.random.default_rng(0)
+    luck = pd.Series(random.normal(3.0, 1.0, 8))
+    found = paired(luck, luck + 0.05 + random.normal(0, 1e-3, 8))
+    assert 0.048 < found["low"] < found["effect"] < found["high"] < 0.052
+    assert found["saved"] > 1e5
+
+
+def test_the_same_change_in_every_seed_has_no_interval_and_an_exact_test() -> None:
+    found = paired(pd.Series([0.0, 0.0]), pd.Series([1.0, 1.0]))
+    assert np.isnan(found["low"])
+    assert found["p"] == found["p_sign_flip"] == 0.5
+
+
+def test_rates_are_tested_exactly() -> None:
+    found = paired(pd.Series([0.0] * 8), pd.Series([1.0] * 7 + [0.0]))
+    assert found["p"] == pytest.approx(2 / 2**7)
+
+
+def test_beyond_sixteen_pairs_no_test_is_called_exact() -> None:
+    assert np.isnan(paired(pd.Series(np.zeros(17)), pd.Series(np.arange(17.0)))["p_sign_flip"])
+
+
+def test_what_could_be_seen_is_after_the_correction() -> None:
+    change = pd.Series(np.random.default_rng(4).normal(0, 1, 8))
+    alone, among_four = (paired(change * 0, change, family)["detectable"] for family in (1, 4))
+    assert alone == pytest.approx(detectable(8) * change.std())
+    assert among_four == pytest.approx(detectable(8, 0.0125) * change.std())
 
 
 def test_an_interval_is_scipys_and_pairs_go_by_seed() -> None:

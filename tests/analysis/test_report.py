@@ -81,7 +81,7 @@ def test_diverged_and_missing_trials_are_listed(write_study: Write) -> None:
 
 def test_an_arm_without_any_finished_trial_builds(write_study: Write) -> None:
     page, _ = write_report(write_study(missing=list(range(8))))
-    assert "no seed has both arms" in page.read_text()
+    assert "no seed has it in both arms" in page.read_text()
 
 
 def test_one_arm_has_nothing_to_compare(write_study: Write) -> None:
@@ -116,5 +116,5 @@ def test_an_arm_looks_the_same_in_all_figures() -> None:
 
 def test_a_study_that_is_not_there_names_the_nearest(write_study: Write, tmp_path: Path) -> None:
     write_study()
-    with pytest.raises(FileNotFoundError, match=r"no study 'plantd' \(did you mean 'planted'\?\); it has: planted"):
+    with pytest.raises(FileNotFoundError, match=r"no study 'plantd' \(did you mean 'planted'\?\); there are: planted"):
         load(tmp_path, "plantd")

@@ -4,10 +4,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import hydra
 import pytest
 from omegaconf import DictConfig
 
+from experiments import build
 from experiments.identity import plain, understood
+from experiments.options import COMPONENTS
+from experiments.run import CONF
 
 Compose = Callable[..., DictConfig]
 
@@ -74,3 +78,38 @@ def test_a_configuration_is_plain_all_the_way_down(compose: Compose, text: Path)
     config = plain(compose("data=text", f"data.path={text}"))
     assert types(config) <= {dict, list, str, int, float, bool, type(None)}
     assert config["init_seed"] == 0
+
+
+PRESETS = [path.stem for path in sorted((CONF / "model").glob("*.yaml"))]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_takes_every_part_in_place_of_its_own(compose: Compose, preset: str) -> None:
+    compose()
+    for kind, registry in COMPONENTS.items():
+        for name in registry.names():
+            with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+                plain(hydra.compose("config", [f"model={preset}", f"{kind}={name}"]))
+
+
+def test_the_knobs_of_a_preset_hold_where_the_part_stays_and_yield_to_the_command_line(compose: Compose) -> None:
+    def biases(*words: str) -> object:
+        with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+            made = hydra.compose("config", ["model=nanogpt_cpu", *words], return_hydra_config=True)
+        return understood(made).config["norm"].get("bias", "none")
+
+    compose()
+    assert biases() is False
+    assert biases("norm=layernorm") is False
+    assert biases("norm.bias=true") is True
+    assert biases("norm=rmsnorm") == "none"
+
+
+@pytest.mark.parametrize(("preset", "parameters"), [("gpt2", 124_439_808), ("llama", 6_738_415_616)])
+def test_m1_presets_have_the_published_sizes(compose: Compose, preset: str, parameters: int) -> None:
+    compose()
+    with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+        arm = understood(hydra.compose("config", [f"model={preset}"]))
+    vocabulary = {"gpt2": 50_257, "llama": 32_000}[preset]
+    model, _ = build.model(arm.config, vocabulary, device="meta")
+    assert sum(p.numel() for p in model.parameters()) == parameters

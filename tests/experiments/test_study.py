@@ -60,11 +60,18 @@ def test_a_list_is_one_level(compose: Compose) -> None:
 
 
 def test_names_tell_different_ad_hoc_studies_apart(compose: Compose) -> None:
-    names = [
-        planned(compose, "norm=layernorm,rmsnorm", *more).name for more in ([], ["model.depth=1"], ["runtime.slots=1"])
-    ]
-    assert names[0] == "norm" == names[2] != names[1]
-    assert names[1].startswith("norm-")
+    axis, other, deeper, slots = (
+        planned(compose, *words).name
+        for words in (
+            ["norm=layernorm,rmsnorm"],
+            ["norm=layernorm,none"],
+            ["norm=layernorm,rmsnorm", "model.depth=1"],
+            ["norm=layernorm,rmsnorm", "runtime.slots=1"],
+        )
+    )
+    assert axis == slots
+    assert len({axis, other, deeper}) == 3
+    assert axis.startswith("norm-")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +82,15 @@ def test_names_tell_different_ad_hoc_studies_apart(compose: Compose) -> None:
         (["optimizer.lr=interval(0,1)"], "an interval has no levels"),
         (["+study.endpoints={val/los:final}"], r"no measure 'val/los' \(did you mean 'val/loss'\?\)"),
         (["+study.endpoints={val/loss:finl}"], r"no reduction 'finl' \(did you mean 'final'\?\)"),
-        (["+study.factors={nrom:[a,b]}"], r"no setting 'nrom' \(did you mean 'norm'\?\)"),
+        (["+study.factors={nrom:[a,b]}"], r"no setting of an arm 'nrom' \(did you mean 'norm'\?\)"),
+        (["study.seeds=2,3"], "study.seeds makes no arms"),
+        (["seed=7", "study.seeds=2"], "both say which seeds to run"),
+        (["seed=0,0"], "are not all different"),
+        (["seed=0,1", "init_seed=1", "data_seed=1"], "seed changes nothing"),
+        (["batch_size=0"], "batch_size=0: must be at least 1"),
+        (["runtime.slots=0"], "runtime.slots=0: must be at least 1"),
+        (["data.validation=1.5"], "above 0 and below 1"),
+        (["trainer.precision=16-mixed"], "take bf16-mixed"),
         (["+study.factors={seed:[1,2]}"], "seed is no factor"),
         (["+study.expect={nothing:{val/loss:lower}}"], "no arm 'nothing'"),
         (["study.design=factorail"], r"no design 'factorail' \(did you mean 'factorial'\?\)"),

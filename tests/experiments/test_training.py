@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -14,9 +15,10 @@ from torch import nn
 from components.model import Decoder
 from experiments import build, trial
 from experiments.data import IGNORED, Batch, datas
+from experiments.measure import TRAINING
 from experiments.objective import objectives
 from experiments.optimizer import optimizers
-from experiments.recorder import TABLE
+from experiments.recorder import STREAM, TABLE, Recorder, read
 from experiments.schedule import schedules
 
 Prepared = Callable[..., Path]
@@ -104,8 +106,95 @@ def test_c21_clipping_bounds_the_update(folder_of: Prepared) -> None:
 
 def test_accumulation_counts_optimizer_steps_and_all_tokens(folder_of: Prepared) -> None:
     history = trained(folder_of("trainer.accumulate_grad_batches=2", "batch_size=2"))
-    assert history.step.to_list()[-1] == 6
-    assert history.tokens.to_list()[-1] == 6 * 2 * 2 * 16
+    assert history.step.to_list() == list(range(7))
+    assert history.tokens.to_list() == [2 * 2 * 16 * step for step in range(7)]
+    assert history["val/loss"].dropna().index.to_list() == [0, 3, 6]
+
+
+@pytest.mark.parametrize("objective", ["causal_lm", "masked_lm"])
+def test_c22_a_batch_in_pieces_is_the_same_batch(folder_of: Prepared, objective: str) -> None:
+    plain = [f"objective={objective}", "optimizer=sgd", "optimizer.lr=0.1", "mask=full"]
+    whole = trained(folder_of(*plain, "batch_size=8"))
+    pieces = trained(folder_of(*plain, "batch_size=2", "trainer.accumulate_grad_batches=4"))
+    for measure in ("train/loss", "val/loss"):
+        assert pieces[measure].dropna().to_list() == pytest.approx(whole[measure].dropna().to_list(), rel=1e-5)
+
+
+def test_the_last_validation_is_of_the_trained_model_whatever_the_interval(folder_of: Prepared) -> None:
+    history = trained(folder_of("trainer.val_check_interval=4"))
+    assert history["val/loss"].dropna().index.to_list() == [0, 4, 6]
+    assert history["val/loss"].iloc[6] == trained(folder_of())["val/loss"].iloc[6]
+
+
+def test_a_clip_of_zero_is_none_as_lightning_has_it(folder_of: Prepared) -> None:
+    zero, none = (trained(folder_of(f"trainer.gradient_clip_val={clip}")) for clip in ("0.0", "null"))
+    pd.testing.assert_frame_equal(zero, none)
+
+
+def test_dropout_depends_on_seed_and_step_and_is_off_in_validation(folder_of: Prepared) -> None:
+    dropping = ["model.dropout=0.5", "attention.dropout=0.5"]
+    first, again, without = trained(folder_of(*dropping)), trained(folder_of(*dropping)), trained(folder_of())
+    pd.testing.assert_frame_equal(first, again)
+    assert first["val/loss"].iloc[0] == without["val/loss"].iloc[0]
+    assert first["train/loss"].iloc[1] != without["train/loss"].iloc[1]
+
+
+def test_a_task_records_when_it_was_solved(folder_of: Prepared) -> None:
+    easy = ["data=lookup", "data.length=4", "data.vocabulary=2", "optimizer.lr=1e-2", "model.width=32"]
+    history = trained(folder_of(*easy, "trainer.max_steps=300", "trainer.val_check_interval=50", "batch_size=64"))
+    first = history["steps_to_solve"].dropna()
+    assert first.to_list() == [history.step[history.solved == 1].iloc[0]]
+    assert history["val/accuracy"].iloc[-1] >= 0.95
+
+
+def test_a_torn_stream_reads_up_to_where_it_was_torn(tmp_path: Path) -> None:
+    with Recorder(tmp_path, TRAINING, every=2) as recorder:
+        for step in range(8):
+            recorder.at(step, step)
+            recorder.record("train/loss", torch.tensor(float(step)))
+    whole = (tmp_path / STREAM).read_bytes()
+    steps = []
+    for end in range(0, len(whole), 7):
+        (tmp_path / STREAM).write_bytes(whole[:end])
+        history = read(tmp_path)
+        steps.append(0 if history is None else len(history))
+    assert steps == sorted(steps)
+    assert set(steps) == {0, 2, 4, 6, 8}
+
+
+@pytest.mark.parametrize("name", schedules.names())
+def test_every_schedule_peaks_at_the_given_rate_and_takes_every_step(name: str) -> None:
+    optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=2.0)
+    schedule, rates = schedules[name](optimizer, 100), []
+    for _ in range(100):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        schedule.step()
+    assert max(rates) == pytest.approx(2.0)
+    assert all(rate > 0 for rate in rates)
+    assert rates[-1] <= rates[60]
+
+
+@pytest.mark.parametrize("name", optimizers.names())
+def test_every_optimizer_has_each_parameter_once_and_decays_no_vector(folder_of: Prepared, name: str) -> None:
+    config = yaml.safe_load((folder_of("readout=tied", f"optimizer={name}") / "config.yaml").read_text())
+    model: Decoder = build.model(config, 50)[0]
+    optimizer = optimizers[name](model, weight_decay=0.3)
+    decays = [(id(p), group["weight_decay"]) for group in optimizer.param_groups for p in group["params"]]
+    assert sorted(id(p) for p in model.parameters()) == sorted(parameter for parameter, _ in decays)
+    assert all(dict(decays)[id(p)] == (0.3 if p.ndim > 1 else 0.0) for p in model.parameters())
+
+
+def test_muon_gives_matrices_in_layers_an_orthogonal_step(folder_of: Prepared) -> None:
+    config = yaml.safe_load((folder_of("optimizer=muon") / "config.yaml").read_text())
+    model: Decoder = build.model(config, 50)[0]
+    weight: Any = model.get_submodule("layers.0.ffn.branch.up").weight
+    before = weight.detach().clone()
+    optimizer = optimizers["muon"](model, lr=1.0, weight_decay=0.0)
+    model(torch.arange(50).view(5, 10)).square().sum().backward()
+    optimizer.step()
+    sizes = torch.linalg.svdvals((before - weight.detach()) / (0.2 * max(weight.shape) ** 0.5))
+    assert 0.5 < float(sizes.median()) < 1.3
 
 
 def test_divergence_is_a_result(folder_of: Prepared) -> None:
@@ -115,15 +204,6 @@ def test_divergence_is_a_result(folder_of: Prepared) -> None:
     assert summary["status"] == "diverged"
     assert 0 < summary["diverged_step"] < 10
     assert summary["steps"] < 200
-
-
-def test_c18_c19_each_parameter_is_in_one_group_and_vectors_are_not_decayed(folder_of: Prepared) -> None:
-    config = yaml.safe_load((folder_of("readout=tied") / "config.yaml").read_text())
-    model: Decoder = build.model(config, 50)[0]
-    optimizer = optimizers["adamw"](model, weight_decay=0.3)
-    decays = {id(p): group["weight_decay"] for group in optimizer.param_groups for p in group["params"]}
-    assert sum(len(group["params"]) for group in optimizer.param_groups) == len(decays) == len(list(model.parameters()))
-    assert all(decays[id(p)] == (0.3 if p.ndim > 1 else 0.0) for p in model.parameters())
 
 
 def test_the_schedule_is_its_formula() -> None:
