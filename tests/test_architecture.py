@@ -118,3 +118,28 @@ def test_a30_the_wheel_works_from_anywhere(tmp_path: Path) -> None:
     ran = typed(Path("/"), "demo", "study.seeds=1", results, *QUICK, env=environment)
     assert ran.returncode == 0, ran.stderr
     assert (tmp_path / "results" / "studies" / "norm" / "report.html").exists()
+
+
+def test_e16_trials_of_other_code_are_refused_unless_accepted(copy: Path) -> None:
+    part = copy / "components" / "norm" / "rmsnorm.py"
+    run = ("run", "norm=layernorm,rmsnorm", *QUICK, "runtime.tracking_uri=none")
+    assert typed(copy, "run", "norm=rmsnorm", *QUICK, "runtime.tracking_uri=none").returncode == 0
+    code = part.read_text(encoding="utf-8")
+    part.write_text(code.replace("keep a vector's direction", "another docstring"), encoding="utf-8")
+    assert "1 finished, 1 to train" in typed(copy, *run).stdout
+    part.write_text(code.replace("(x * scale)", "(3 * x * scale)"), encoding="utf-8")
+    refused = typed(copy, *run)
+    assert refused.returncode == 1
+    assert "1 finished trials were made by code that has changed since" in refused.stderr
+    accepted = typed(copy, *run, "runtime.code=any")
+    assert accepted.returncode == 0, accepted.stderr
+    (page,) = copy.glob("results/studies/norm-*/report.md")
+    assert "made by other code than this study was planned with" in page.read_text(encoding="utf-8")
+
+
+def test_code_is_that_of_a_part_and_of_all_it_imports() -> None:
+    from experiments import provenance
+
+    rope = ROOT / "components" / "position" / "rope.py"
+    assert rope.with_name("sinusoidal.py") in provenance._imported({rope})
+    assert rope.with_name("learned.py") not in provenance._imported({rope})
