@@ -10,6 +10,7 @@ from analysis.results import Results, summary
 from analysis.settings import settings
 
 COSTS = ["tokens", "cpu_seconds", "peak_memory_mb"]
+MATCHED = 0.01  # what a budget calls equal
 EXACT = 6  # pairs from which a sign-flip test can reach p < 0.05: 2 / 2⁶
 
 
@@ -28,12 +29,14 @@ def absolute(results: Results) -> list[dict[str, Any]]:
 def costs(results: Results) -> list[dict[str, Any]]:
     """Each arm's size against the baseline's, and what its trials took in the mean."""
     trials = dict(list(results.trials.groupby("arm")))
-    sizes = {arm: results.study["arms"][arm]["parameters"] for arm in results.arms}
+    arms = results.study["arms"]
+    base = arms[results.arms[0]]
     return [
-        {"arm": arm, "parameters": size, "more": size / sizes[results.arms[0]] - 1}
+        {"arm": arm, "parameters": said["parameters"], "more": said["parameters"] / base["parameters"] - 1}
+        | {"flops": said["flops"], "more_flops": said["flops"] / base["flops"] - 1}
         | {column: trials[arm][column].mean() for column in COSTS}
         | {"status": trials[arm].status.value_counts().to_dict()}
-        for arm, size in sizes.items()
+        for arm, said in arms.items()
     ]
 
 
@@ -47,7 +50,7 @@ def differences(results: Results) -> dict[str, list[Any]]:
 def missing(results: Results) -> list[str]:
     """What a reader might think is there and is not."""
     lines = [_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"]
-    lines += [*_unmeasured(results), *_of_other_code(results)]
+    lines += [*_unmeasured(results), *_of_other_code(results), *_unmatched(results)]
     lines += [f"{arm} sees the future: a causal language model under the full mask" for arm in _clairvoyant(results)]
     seeds = len(results.study["seeds"])
     few = [f"{seeds} seed{'s' * (seeds > 1)}: an exact test cannot reach p < 0.05 below {EXACT}"] * (seeds < EXACT)
@@ -70,6 +73,15 @@ def _unmeasured(results: Results) -> list[str]:
     finished = int((results.trials.status == "finished").sum())
     measured = {m: int(results.endpoint(m, how).count().sum()) for m, how in results.study["endpoints"].items()}
     return [f"{m}: not measured in {finished - n} finished trials" for m, n in measured.items() if n < finished]
+
+
+def _unmatched(results: Results) -> list[str]:
+    """Arms that the budget of the study could not bring within 1 % of the baseline."""
+    share = {"parameters": "more", "flops": "more_flops"}.get(results.study["budget"])
+    far = [(row["arm"], row[share]) for row in costs(results) if share and abs(row[share]) > MATCHED]
+    return [
+        f"{arm}: no FFN width brings its {results.study['budget']} nearer than {100 * more:+.1f} %" for arm, more in far
+    ]
 
 
 def _of_other_code(results: Results) -> list[str]:

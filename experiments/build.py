@@ -43,6 +43,12 @@ def model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[Decoder
     return decoder, parts.asked
 
 
+def cost(config: Config, measure: Callable[[Decoder], float]) -> float:
+    """What the model costs that a configuration describes, without its weights."""
+    added = objectives.build(config["objective"])().extra_tokens
+    return measure(model(config, data(config).vocabulary + added, device="meta")[0])
+
+
 def training(config: Config) -> tuple[Objective, Callable[[nn.Module], Optimizer], Callable[[Optimizer], LRScheduler]]:
     """What to minimise, by what, and how its rate moves over the steps."""
     schedule, steps = schedules.build(config["schedule"]), config["trainer"]["max_steps"]

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from components.registry import Registry, kinds, unknown
+from experiments import plugins
 
 BEGIN, END = "<!-- parts: `make readme` writes what is between these lines -->", "<!-- end of parts -->"
 
@@ -64,6 +65,7 @@ def fill(readme: Path) -> None:
 
 def main(words: list[str]) -> None:
     """`knockout parts [KIND]`. Raises ValueError for a kind there is not."""
+    plugins.load()
     known = {**kinds("components"), **kinds("experiments")}
     for kind in words:
         if kind not in known:

@@ -8,6 +8,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("experiments.run", "train a study, or axes: knockout run norm=layernorm,rmsnorm 'seed=range(6)'"),
     "demo": ("experiments.demo", "what a norm does to a small Transformer: 24 short trials and their report"),
     "parts": ("experiments.catalogue", "every part: its formula, its knobs, its source"),
+    "new": ("experiments.new", "start a part of your own: knockout new norm my_norm"),
+    "check": ("experiments.check", "hold a part to its contract: knockout check plugins/norm/my_norm.py"),
     "report": ("analysis.report", "write a study's page again from its results folder"),
     "ui": ("experiments.dashboard", "open MLflow on a results folder"),
 }

@@ -6,7 +6,7 @@ ask for the same trial share it.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from components.linear import Linear
 from components.registry import Registry, unknown
 from experiments import build, provenance
+from experiments.budget import training_flops
 from experiments.measure import training
 from experiments.options import COMPONENTS, EXPERIMENTS
 
@@ -37,13 +38,14 @@ class Arm:
     asked: frozenset[str]
     content: str
     parameters: int
+    flops: float
     measures: tuple[str, ...]
     code: str
 
     def described(self) -> dict[str, Any]:
         """What a study keeps of its arms: their size, and every setting."""
         own = {key: value for key, value in self.config.items() if key not in ("study", "runtime", "trial", "label")}
-        return {"parameters": self.parameters, "code": self.code, "settings": own}
+        return {"parameters": self.parameters, "flops": self.flops, "code": self.code, "settings": own}
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
@@ -67,13 +69,16 @@ def _plain(value: Any) -> Any:
     return str(value.absolute()) if isinstance(value, Path) else value
 
 
-def understood(config: DictConfig) -> Arm:
+def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any]] | None = None) -> Arm:
     """Load the data and build everything once, the model without weights: can it be built, and of which parts?
+
+    `fit` changes the resolved configuration before that, for arms that are to match another's size.
 
     Raises whatever a part says to sizes or values that it cannot work with.
     """
     resolved = _with_knobs(plain(config), OmegaConf.select(config, "hydra.overrides.task") or [])
     _refuse_bad_numbers(resolved)
+    resolved = fit(resolved) if fit else resolved
     data = build.data(resolved)
     objective, optimizer, schedule = build.training(resolved)
     model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
@@ -92,6 +97,7 @@ def understood(config: DictConfig) -> Arm:
         asked=frozenset(asked),
         content=data.content,
         parameters=sum(p.numel() for p in model.parameters()),
+        flops=training_flops(model),
         measures=names,
         code=provenance.code(resolved, asked),
     )

@@ -76,8 +76,9 @@ def schema() -> type:
     fields: list[Any] = [(kind, Any, field(default=MISSING)) for kind in KINDS]
     fields += [("diagnostic", dict[str, Any], field(default_factory=dict))]
     fields += [(name, section, field(default_factory=section)) for name, section in sections.items()]
-    fields += [("layers", dict[int, Any], field(default_factory=dict))]
+    fields += [("layers", Any, field(default=None))]
     fields += [("knobs", dict[str, dict[str, Any]], field(default_factory=dict))]
+    fields += [("plugins", list[str], field(default_factory=list)), ("budget", str, field(default=MISSING))]
     fields += [(name, int, field(default=MISSING)) for name in ("batch_size", "seed", "init_seed", "data_seed")]
     return make_dataclass("Config", [*fields, ("trial", str | None, field(default=None))])
 

@@ -31,6 +31,12 @@ def code(config: Mapping[str, Any], asked: Iterable[str]) -> str:
     used = {kind: registry for kind, registry in options("components").items() if kind in set(asked)}
     used |= {kind: registry for kind, registry in kinds("experiments").items() if "name" in config.get(kind, {})}
     parts = [registry[config[kind]["name"]] for kind, registry in used.items()]
+    parts += [
+        used[kind][_name(part)]
+        for layer in (config["layers"] or {}).values()
+        for kind, part in layer.items()
+        if kind in used
+    ]
     files = _imported({ROOT / "experiments" / "trial.py", *(Path(str(inspect.getsourcefile(part))) for part in parts)})
     return hashlib.sha256("\n".join(_meaning(path) for path in sorted(files)).encode()).hexdigest()[:12]
 
@@ -49,6 +55,10 @@ def git() -> str:
 
 def _git(*words: str) -> bytes:
     return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False).stdout
+
+
+def _name(part: Any) -> str:
+    return part if isinstance(part, str) else part["name"]
 
 
 def _imported(files: set[Path]) -> set[Path]:

@@ -19,19 +19,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run Hydra on these arguments; an error ends it with an explanation and status 1."""
     import hydra
 
+    from experiments import plugins
     from experiments.explain import explained
     from experiments.options import offer
     from experiments.sweep import job, register
 
-    offer()
-    register()
     given = list(sys.argv[1:] if arguments is None else arguments)
     multirun = [] if (HYDRAS | {"--multirun"}) & {word.partition("=")[0] for word in given} else ["--multirun"]
-    sys.argv = ["knockout run", *multirun, *given]
+    sys.argv = ["knockout run", *multirun, *held(given)]
     wants_trace = "HYDRA_FULL_ERROR" in os.environ
     try:
         # Hydra would print errors in its own words and exit; with this it passes them on.
         with mock.patch.dict(os.environ, HYDRA_FULL_ERROR="1"):
+            plugins.load(plugins.on_the_line(given))
+            offer()
+            register()
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
     except KeyboardInterrupt:
         sys.exit(f"interrupted; this finishes what is left: {shlex.join(['knockout', 'run', *given])}")
@@ -39,6 +41,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if wants_trace:
             raise
         sys.exit(explained(error))
+
+
+def held(words: Sequence[str]) -> list[str]:
+    """Words in which a knob of a part that is an axis (`norm=layernorm,none norm.eps=1`) is an axis of one level.
+
+    Hydra composes the baseline with every setting that is no axis, and the baseline's part may not have the knob.
+
+    >>> held(["norm=layernorm,none", "norm.eps=1", "model.depth=3"])
+    ['norm=layernorm,none', 'norm.eps=choice(1)', 'model.depth=3']
+    """
+    pairs = [(word, *word.partition("=")[::2]) for word in words]
+    axes = {key for _, key, value in pairs if "," in value and not value.startswith(("[", "{", "'", '"'))}
+    kept = {
+        word: f"{key}=choice({value})"
+        for word, key, value in pairs
+        if key.rpartition(".")[0] in axes and key not in axes
+    }
+    return [kept.get(word, word) for word in words]
 
 
 if __name__ == "__main__":

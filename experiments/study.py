@@ -13,6 +13,8 @@ from omegaconf import DictConfig
 from analysis.reduction import reducer
 from analysis.verdict import DIRECTIONS
 from components.registry import unknown
+from experiments import build
+from experiments.budget import cost_of, matched
 from experiments.design import Levels, designs
 from experiments.identity import Arm, understood
 from experiments.options import KINDS
@@ -57,8 +59,7 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     """
     fixed, axes = _split(overrides)
     seeds = axes.pop("seed", None)
-    base = compose(fixed)
-    study = base.study
+    study = compose(fixed).study
     factors = {str(factor): [word(level) for level in levels] for factor, levels in study.factors.items()}
     given = [line.partition("=")[0] for line in fixed]
     _refuse_clashes(factors, axes, given)
@@ -66,10 +67,10 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
         raise ValueError("study.seeds and seed both say which seeds to run; leave one of them out")
     arms = [own | crossed for crossed, own in product(designs["factorial"](axes), designs[study.design](factors))]
     levels = _labelled([_applicable(arm, arms) for arm in arms])
-    made = {
-        label: _understood(label, compose([*fixed, *(f"{key}={level}" for key, level in arm.items())]))
-        for label, arm in levels.items()
-    }
+    made: dict[str, Arm] = {}
+    for label, arm in levels.items():
+        fit = _fitting(next(iter(made.values())).config) if made else None
+        made[label] = _understood(label, compose([*fixed, *(f"{key}={level}" for key, level in arm.items())]), fit)
     first = next(iter(made.values()))
     asked = first.config["study"]
     _refuse_unknown(asked, made)
@@ -78,9 +79,18 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers)
 
 
-def _understood(label: str, config: DictConfig) -> Arm:
+def _fitting(baseline: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """How an arm is made to cost what the baseline does; None where that was not asked for."""
+    measure = cost_of(baseline["budget"])
+    if measure is None:
+        return None
+    target = build.cost(baseline, measure)
+    return lambda config: matched(config, lambda each: build.cost(each, measure), target)
+
+
+def _understood(label: str, config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any]] | None) -> Arm:
     try:
-        return understood(config)
+        return understood(config, fit)
     except (ValueError, KeyError, OSError) as error:
         if label != ALONE:
             error.add_note(f"in the arm {label}")

@@ -19,6 +19,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 from rich.console import Console
 
+from experiments import plugins
 from experiments.folder import CONFIG, LOG, STUDY, finished, opened, safe, write
 from experiments.identity import ENDPOINTS, understood
 from experiments.launch import KnockoutLauncher, run
@@ -118,6 +119,7 @@ def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, An
     trials = [{"id": trial.id, "arm": trial.arm, "seed": trial.seed} for trial in made.trials]
     factors = sorted({factor for levels in made.levels.values() for factor in levels})
     asked = {"name": made.name, "command": shlex.join(["knockout", "run", *command]), "report": reported}
+    asked["budget"] = next(iter(made.arms.values())).config["budget"]
     return made.study | asked | {"seeds": made.seeds, "factors": factors, "arms": arms, "trials": trials}
 
 
@@ -135,7 +137,10 @@ def _write_config(folder: Path, config: dict[str, Any]) -> None:
     """What a trial is to do, and the state of the code that it was planned with; not what studies want of it."""
     own = {key: value for key, value in config.items() if key not in ("study", "runtime", "trial")}
     folder.mkdir(exist_ok=True)
-    write(folder / CONFIG, yaml.safe_dump(own | {"git": git()}, sort_keys=False, allow_unicode=True))
+    write(
+        folder / CONFIG,
+        yaml.safe_dump(own | {"git": git(), "plugins": list(plugins.LOADED)}, sort_keys=False, allow_unicode=True),
+    )
 
 
 def report(home: Path) -> tuple[Path, str]:

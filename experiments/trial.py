@@ -17,7 +17,7 @@ import lightning as L
 import torch
 import yaml
 
-from experiments import build, provenance
+from experiments import build, plugins, provenance
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
 from experiments.measure import training
@@ -46,6 +46,7 @@ def main(folder: Path) -> None:
 def train(folder: Path) -> None:
     """Train as the folder's configuration says, then seal the history and write the summary."""
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    plugins.load(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
     data = build.data(config)

@@ -44,7 +44,8 @@ def write_study(tmp_path: Path) -> Callable[..., Path]:
             "name": "planted", "question": "Is it seen?", "source": "", "expect": {},
             "endpoints": {"val/loss": "final"},
             "margin": {"val/loss": 0.02}, "seeds": list(range(seeds)), "factors": ["norm"], "command": "knockout run",
-            "arms": {arm: _arm(arm) for arm in arms}, "report": "knockout report planted", "trials": trials,
+            "arms": {arm: _arm(arm) for arm in arms}, "report": "knockout report planted",
+            "budget": "none", "trials": trials,
         }  # fmt: skip
         (home / "study.yaml").write_text(yaml.safe_dump(asked | study, allow_unicode=True), encoding="utf-8")
         return home
@@ -54,7 +55,7 @@ def write_study(tmp_path: Path) -> Callable[..., Path]:
 
 def _arm(arm: str) -> dict[str, Any]:
     settings = {"norm": {"name": arm.partition("=")[2] or arm}, "model": {"width": 64}, "seed": 0}
-    return {"levels": {}, "parameters": 100, "code": "x", "settings": settings}
+    return {"levels": {}, "parameters": 100, "flops": 600.0, "code": "x", "settings": settings}
 
 
 def _trial(folder: Path, loss: float, status: str, complete: bool) -> None:

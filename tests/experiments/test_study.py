@@ -6,6 +6,7 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 
+from experiments.run import held
 from experiments.study import Plan, plan, word
 
 Compose = Callable[..., DictConfig]
@@ -41,6 +42,12 @@ def test_more_seeds_add_trials_and_keep_the_others(compose: Compose) -> None:
 def test_e5_a_knob_that_an_arm_does_not_have_makes_no_second_trial(compose: Compose) -> None:
     made = planned(compose, "position=rope,none", "position.base=1e4,1e5")
     assert len(made.arms) == len({trial.id for trial in made.trials}) == 3
+
+
+def test_a_knob_that_is_set_for_all_holds_for_the_parts_that_have_it(compose: Compose) -> None:
+    made = planned(compose, *held(["position=rope,none,sinusoidal", "position.base=100"]))
+    bases = {label: arm.config["position"].get("base") for label, arm in made.arms.items()}
+    assert bases == {"position=rope, position.base=100": 100.0, "position=none": None, "position=sinusoidal": 100.0}
 
 
 def test_arms_that_are_the_same_share_a_trial(compose: Compose) -> None:
