@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+import torch
 from torch import nn
 
 from components.registry import Registry
@@ -16,3 +17,8 @@ class Norm(Protocol):
 
 
 norms: Registry[nn.Module] = Registry(Norm, roles=("qk_norm",))
+
+
+def wide(x: Vector) -> Vector:
+    """x in float32, or in its own type if that is wider: the type for statistics."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))

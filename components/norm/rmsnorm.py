@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from components.norm import norms
+from components.norm import norms, wide
 from components.shapes import Vector
 
 
@@ -23,5 +23,5 @@ class RMSNorm(nn.Module):
         self.gain = nn.Parameter(torch.ones(width))
 
     def forward(self, x: Vector) -> Vector:
-        scale = torch.rsqrt(x.float().square().mean(-1, keepdim=True) + self.eps)
+        scale = torch.rsqrt(wide(x).square().mean(-1, keepdim=True) + self.eps)
         return (x * scale).to(x.dtype) * self.gain

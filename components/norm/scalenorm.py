@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from components.norm import norms
+from components.norm import norms, wide
 from components.shapes import Vector
 
 
@@ -23,5 +23,5 @@ class ScaleNorm(nn.Module):
         self.gain = nn.Parameter(torch.tensor(width**0.5))
 
     def forward(self, x: Vector) -> Vector:
-        length = x.float().norm(dim=-1, keepdim=True).clamp_min(self.eps)
+        length = wide(x).norm(dim=-1, keepdim=True).clamp_min(self.eps)
         return (self.gain * x / length).to(x.dtype)

@@ -8,15 +8,21 @@ import pytest
 import torch
 from torch import nn
 
+from components.attention import attentions
 from components.attention.softmax import Softmax
 from components.example import COMPANIONS
+from components.ffn import ffns
 from components.mask import additive, masks
+from components.mixer import mixers
 from components.mixer.attention import MultiHead
 from components.model import assemble
 from components.norm.rmsnorm import RMSNorm
 from components.parts import Parts, Sizes
+from components.position import positions
 from components.position.rope import RoPE
 from components.position.sinusoidal import waves
+from components.projection import projections
+from components.scale import scales
 from tests import reference
 
 SIZES = Sizes(vocabulary=11, context=16, width=12, depth=2, heads=3)
@@ -102,6 +108,197 @@ def test_c29_rope_keeps_float32_phases_in_bfloat16() -> None:
     rope = RoPE(Sizes(vocabulary=2, context=2048, width=8, depth=1, heads=1))
     x = torch.ones(1, 1, 2048, 8)
     torch.testing.assert_close(rope.rotate(x.bfloat16()).float(), rope.rotate(x), rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize("width", [4, 64, 1024])
+def test_a1_dot_products_of_unit_entries_have_variance_k_and_the_scale_makes_it_one(width: int) -> None:
+    q, k = (torch.randn(200_000, width, generator=torch.Generator().manual_seed(i)) for i in (0, 1))
+    assert float((q * k).sum(-1).std()) == pytest.approx(width**0.5, rel=0.01)
+    assert float((scales["sqrt"](width)(q) * k).sum(-1).std()) == pytest.approx(1.0, rel=0.01)
+
+
+def test_a2_unscaled_attention_loses_its_entropy_as_heads_widen() -> None:
+    def entropy(deviation: float) -> float:
+        logits = deviation * torch.randn(4000, 64, generator=torch.Generator().manual_seed(0))
+        return float(torch.special.entr(logits.softmax(-1)).sum(-1).mean()) / math.log(64)
+
+    assert entropy(1.0) == pytest.approx(0.886, abs=0.005)
+    found = [entropy(width**0.5) for width in (4, 16, 64, 256, 1024)]
+    assert found == pytest.approx([0.64, 0.32, 0.14, 0.064, 0.030], abs=0.015)
+
+
+def test_a4_at_init_starts_where_sqrt_starts() -> None:
+    tokens = torch.arange(9)[None]
+    scaled, compensated = (assemble(SIZES, parts(scale=name), 0)(tokens) for name in ("sqrt", "at_init"))
+    torch.testing.assert_close(scaled, compensated)
+    assert not torch.allclose(scaled, assemble(SIZES, parts(scale="none"), 0)(tokens), atol=1e-3)
+
+
+def test_a7_the_entropy_of_attention_has_its_bound_and_attains_it() -> None:
+    tokens, norm = 16, 3.0
+    b = math.exp(-norm * math.sqrt(tokens / (tokens - 1)))
+    share = (tokens - 1) * b
+    bound = math.log(1 + share) + norm * math.sqrt(tokens * (tokens - 1)) * b / (1 + share)
+
+    def entropy(logits: torch.Tensor) -> torch.Tensor:
+        return torch.special.entr(logits.softmax(-1)).sum(-1)
+
+    rows = torch.randn(5000, tokens, dtype=torch.double, generator=torch.Generator().manual_seed(0))
+    assert float(entropy(norm * rows / rows.norm(dim=-1, keepdim=True)).min()) >= bound
+    up = torch.full((tokens,), -1 / (tokens - 1), dtype=torch.double)
+    up[0] = 1.0
+    assert float(entropy(norm * up / up.norm())) == pytest.approx(bound, abs=1e-12)
+
+
+def test_b2_raw_attention_looks_at_itself() -> None:
+    x = torch.randn(400, 32, 64, generator=torch.Generator().manual_seed(0))
+    scores = x @ x.transpose(-2, -1)
+    assert torch.equal(scores, scores.transpose(-2, -1)) or torch.allclose(scores, scores.transpose(-2, -1), atol=1e-4)
+    shares = (scores / 8).softmax(-1).diagonal(dim1=-2, dim2=-1)
+    assert float(shares.mean()) == pytest.approx(0.967, abs=0.01)
+    assert float((scores.argmax(-1) == torch.arange(32)).float().mean()) > 0.999
+
+
+def test_c3_a_mask_of_minus_a_billion_leaks_where_all_is_hidden_and_ours_does_not() -> None:
+    leaking = torch.full((1, 4), -1e9).softmax(-1)
+    assert torch.allclose(leaking, torch.full((1, 4), 0.25))
+    assert torch.tensor(-1e9).half().isinf()
+    q, k, v = (torch.randn(1, 1, 3, 4, generator=torch.Generator().manual_seed(i)) for i in range(3))
+    hidden = torch.full((1, 1, 3, 3), -torch.inf)
+    for name in attentions.names():
+        assert not attentions[name]()(q, k, v, hidden).any(), name
+
+
+@pytest.mark.parametrize("name", ["none", "rope", "alibi", "t5", "sinusoidal", "learned"])
+def test_c2_padding_on_the_left_changes_nothing_that_it_should_not(name: str) -> None:
+    model = assemble(SIZES, parts(position=name, mask="causal"), 0)
+    short, other = torch.tensor([[1, 2, 3]]), torch.tensor([[1, 2, 3, 9, 9]])
+    torch.testing.assert_close(model(short), model(other)[:, :3])
+
+
+def test_c5_no_core_scales_on_its_own() -> None:
+    q, k, v = (
+        torch.randn(1, 2, 5, 4, dtype=torch.double, generator=torch.Generator().manual_seed(i)) for i in range(3)
+    )
+    lower = np.tril(np.ones((5, 5), dtype=bool))
+    scores = np.where(lower, q.numpy() @ k.numpy().swapaxes(-1, -2), -np.inf)
+    found = attentions["softmax"]()(q, k, v, None).numpy()
+    np.testing.assert_allclose(found, reference.softmax(scores) @ v.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_d4_a_head_cannot_have_more_rank_than_width() -> None:
+    q, k = (torch.randn(32, 4, dtype=torch.double, generator=torch.Generator().manual_seed(i)) for i in (0, 1))
+    assert int(torch.linalg.matrix_rank(q @ k.T)) == 4
+
+
+def test_f1_norms_ignore_scale_and_layernorm_shift() -> None:
+    x = torch.randn(4, 12, dtype=torch.double, generator=torch.Generator().manual_seed(0))
+    layer, rms = nn.LayerNorm(12, eps=0, dtype=torch.double), RMSNorm(12, eps=0).double()
+    torch.testing.assert_close(layer(3 * x + 5), layer(x))
+    torch.testing.assert_close(rms(3 * x), rms(x), rtol=1e-5, atol=1e-5)
+    assert not torch.allclose(rms(x + 5), rms(x))
+    ranks = [int(torch.linalg.matrix_rank(jacobian_of(norm, x[0]))) for norm in (layer, rms)]
+    assert ranks == [10, 11]
+
+
+def jacobian_of(norm: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    found: Any = torch.autograd.functional.jacobian(norm, x)
+    return found
+
+
+def test_f7_a_key_within_the_hull_of_others_is_never_the_best_until_it_is_normalised() -> None:
+    keys = torch.tensor([[2.0, 1.0], [-1.0, 2.0], [0.0, -2.0], [0.1, 0.2]])
+    queries = torch.randn(5000, 2, generator=torch.Generator().manual_seed(0))
+    assert 3 not in (queries @ keys.T).argmax(-1).unique()
+    assert 3 in (queries @ RMSNorm(2)(keys).detach().T).argmax(-1).unique()
+
+
+def test_g5_ffns_treat_each_token_alone_and_hold_two_thirds_of_a_layer() -> None:
+    x, order = torch.randn(1, 6, 12, generator=torch.Generator().manual_seed(0)), torch.tensor([3, 1, 5, 0, 2, 4])
+    for name in ffns.names():
+        ffn = ffns[name](12)
+        torch.testing.assert_close(ffn(x[:, order]), ffn(x)[:, order])
+    layer = [p.numel() for p in assemble(SIZES, parts(), 0).layers[0].parameters() if p.ndim == 2]
+    assert sum(p.numel() for p in ffns["gelu"](12).parameters()) / sum(layer) == pytest.approx(2 / 3)
+
+
+def test_h1_both_ways_without_positions_a_permutation_is_only_carried_along() -> None:
+    model = assemble(SIZES, parts(mask="full"), 0).double()
+    tokens, order = torch.tensor([[1, 5, 2, 9]]), torch.tensor([2, 0, 3, 1])
+    torch.testing.assert_close(model(tokens[:, order]), model(tokens)[:, order])
+
+
+def test_h2_causal_without_positions_one_layer_knows_no_order_and_two_do() -> None:
+    tokens, swapped = torch.tensor([[1, 5, 2, 9]]), torch.tensor([[5, 2, 1, 9]])
+
+    def last(depth: int) -> float:
+        sizes = Sizes(vocabulary=11, context=16, width=12, depth=depth, heads=3)
+        model = assemble(sizes, parts(), 0).double()
+        return float((model(tokens) - model(swapped))[:, -1].detach().abs().max())
+
+    assert last(1) < 1e-12
+    assert last(2) > 1e-3
+
+
+def test_i1_an_lstm_forgets_as_its_bias_says() -> None:
+    cell: Any = mixers["lstm"](SIZES, parts(), forget_bias=3.0).cell
+    assert torch.equal(cell.bias_ih_l0[12:24], torch.full((12,), 3.0))
+    assert not cell.bias_hh_l0[12:24].any()
+    for parameter in cell.parameters():
+        nn.init.zeros_(parameter)
+    cell.bias_ih_l0.data[12:24] = 3.0
+    _, (_, memory) = cell(torch.zeros(1, 100, 12), (torch.zeros(1, 1, 12), torch.ones(1, 1, 12)))
+    assert memory[0, 0, 0].item() == pytest.approx(7.8e-3, rel=0.02)
+
+
+def test_mingru_in_parallel_is_its_recurrence() -> None:
+    mixer: Any = mixers["mingru"](SIZES, parts())
+    x = torch.randn(1, 7, 12, generator=torch.Generator().manual_seed(0))
+    gate, candidate = mixer.gate(x).sigmoid(), mixer.candidate(x)
+    positive, state, states = torch.where(candidate >= 0, candidate + 0.5, candidate.sigmoid()), torch.zeros(1, 12), []
+    for t in range(7):
+        state = (1 - gate[:, t]) * state + gate[:, t] * positive[:, t]
+        states.append(state)
+    torch.testing.assert_close(mixer(x, parts()["position"](SIZES)), mixer.output(torch.stack(states, 1)))
+
+
+def test_m3_one_pass_has_the_losses_of_all_prefixes() -> None:
+    model = assemble(SIZES, parts(position="rope"), 0).double()
+    tokens = torch.tensor([[1, 5, 2, 9, 3]])
+    whole = model(tokens)
+    for length in range(1, 6):
+        torch.testing.assert_close(model(tokens[:, :length])[:, -1], whole[:, length - 1])
+
+
+def test_masks_hide_what_they_say() -> None:
+    window = masks["window"](size=2)(4, 4, torch.device("cpu")).int().tolist()
+    assert window == [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    strided = masks["strided"](stride=2)(5, 5, torch.device("cpu")).int().tolist()
+    assert strided[4] == [1, 0, 1, 1, 1]
+
+
+def test_alibi_has_the_slopes_of_its_paper() -> None:
+    bias = positions["alibi"](Sizes(vocabulary=2, context=4, width=8, depth=1, heads=8)).bias(3, torch.device("cpu"))
+    assert bias is not None
+    assert (-bias[0, :, 1, 0]).tolist() == [2.0**-h for h in range(1, 9)]
+    assert torch.equal(bias[0, 0, 2], torch.tensor([-1.0, -0.5, 0.0]))
+
+
+def test_deepnorm_has_the_numbers_of_its_paper() -> None:
+    sizes = Sizes(vocabulary=11, context=16, width=12, depth=18, heads=3)
+    layer: Any = assemble(sizes, parts(residual="deepnorm", placement="post"), 0).layers[0]
+    assert layer.mixer.residual.alpha == pytest.approx(36**0.25)
+    gains = {name: module.gain for name, module in layer.named_modules() if hasattr(module, "gain")}
+    beta = pytest.approx(144**-0.25)
+    assert gains["mixer.branch.projection.value"] == gains["ffn.branch.up"] == gains["ffn.branch.down"] == beta
+    assert gains["mixer.branch.projection.query"] == gains["mixer.branch.projection.key"] == 1.0
+
+
+def test_groups_of_query_heads_share_a_key() -> None:
+    sizes = Sizes(vocabulary=11, context=16, width=12, depth=1, heads=6, key_value_heads=2)
+    q, k, _ = projections["separate"](sizes, 1.0)(torch.randn(1, 4, 12, generator=torch.Generator().manual_seed(0)))
+    assert q.shape == k.shape
+    assert torch.equal(k[:, 0], k[:, 2]) and not torch.equal(k[:, 2], k[:, 3])
 
 
 def test_a3_the_softmax_jacobian_has_a_norm_of_at_most_one_half() -> None:
