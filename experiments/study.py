@@ -10,14 +10,12 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig
 
-from analysis.reduction import reducer
-from analysis.verdict import DIRECTIONS
-from components.registry import unknown
 from experiments import build
 from experiments.budget import cost_of, matched
 from experiments.design import Levels, designs
 from experiments.identity import Arm, understood
 from experiments.options import KINDS
+from experiments.refuse import refuse_clashes, refuse_clones, refuse_unknown
 
 Compose = Callable[[list[str]], DictConfig]
 
@@ -62,7 +60,7 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     study = compose(fixed).study
     factors = {str(factor): [word(level) for level in levels] for factor, levels in study.factors.items()}
     given = [line.partition("=")[0] for line in fixed]
-    _refuse_clashes(factors, axes, given)
+    refuse_clashes(factors, axes, given)
     if "study.seeds" in given and (seeds or "seed" in given):
         raise ValueError("study.seeds and seed both say which seeds to run; leave one of them out")
     arms = [own | crossed for crossed, own in product(designs["factorial"](axes), designs[study.design](factors))]
@@ -73,9 +71,9 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
         made[label] = _understood(label, compose([*fixed, *(f"{key}={level}" for key, level in arm.items())]), fit)
     first = next(iter(made.values()))
     asked = first.config["study"]
-    _refuse_unknown(asked, made)
+    refuse_unknown(asked, made)
     numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
-    _refuse_clones(made, numbers)
+    refuse_clones(made, numbers)
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers)
 
 
@@ -134,50 +132,6 @@ def _split(overrides: Iterable[Override]) -> tuple[list[str], dict[str, list[str
         else:
             raise ValueError(f"{override.input_line}: an interval has no levels to try; list them: {key}=1,2,3")
     return fixed, axes
-
-
-def _refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
-    """What is set twice, and factors or axes that are no setting of an arm."""
-    roots = (*KINDS, "model", "layers", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
-    for factor in factors:
-        if factor in axes or factor in fixed:
-            raise ValueError(f"{factor} is a factor of this study and on the command line too; leave one of them out")
-    for factor in (*factors, *axes):
-        root = factor.lstrip("+").partition(".")[0]
-        if root == "seed":
-            raise ValueError("seed is no factor: every arm runs under the same seeds; set study.seeds")
-        if root not in roots or factor == "model":
-            raise ValueError(f"{factor} makes no arms: {unknown('setting of an arm', root, roots)}")
-
-
-def _refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
-    """An endpoint that no trial will measure, or an expectation of an arm that is not there."""
-    measured = [*dict.fromkeys(name for arm in arms.values() for name in arm.measures), "diverged"]
-    named = [*study["endpoints"], *study["margin"], *(name for wished in study["expect"].values() for name in wished)]
-    for name in named:
-        if name not in measured:
-            raise ValueError(f"the study's endpoints: {unknown('measure', name, measured)}")
-    for reduction in study["endpoints"].values():
-        reducer(reduction)
-    for label, wished in study["expect"].items():
-        if label not in arms:
-            raise ValueError(f"the study's expectations: {unknown('arm', label, arms)}")
-        for endpoint, direction in wished.items():
-            if direction not in DIRECTIONS:
-                raise ValueError(f"{label}, {endpoint}: {unknown('expectation', direction, DIRECTIONS)}")
-            if direction == "same" and endpoint not in study["margin"]:
-                raise ValueError(f"to expect {endpoint} to be the same, say within what: margin: {{{endpoint}: 0.02}}")
-
-
-def _refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:
-    """Seeds that are the same, or that change nothing: one trial would count as several."""
-    if len(set(seeds)) < len(seeds):
-        raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
-    for label, arm in arms.items():
-        if len({arm.trial(seed)[0] for seed in seeds}) < len(seeds):
-            raise ValueError(
-                f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
-            )
 
 
 def _applicable(arm: Levels, arms: list[Levels]) -> Levels:

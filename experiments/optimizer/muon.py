@@ -40,11 +40,14 @@ def muon(
 ) -> Optimizer:
     """W ← W − lr · 0.2 √max(rows, columns) · NewtonSchulz(momentum of g), decoupled decay; AdamW beside it
 
+    Raises ValueError if the layers have no linear map.
     The factor gives updates the size of AdamW's, so that one rate serves both.
     Source: Jordan et al. 2024, Muon; the factor, Liu et al. 2025, arXiv:2502.16982, section 2.2; torch.optim.Muon.
     """
     layers = getattr(model, "layers", model)
     inner = [p for m in layers.modules() if isinstance(m, Linear) for p in m.parameters() if p.ndim == 2]
+    if not inner:
+        raise ValueError("optimizer=muon is for linear maps in layers, and this model has none; take optimizer=adamw")
     outer = decayed(model, weight_decay, without=inner)
     orthogonal: Any = torch.optim.Muon
     first = orthogonal(inner, lr=lr, momentum=momentum, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")

@@ -1,0 +1,54 @@
+"""What a study cannot mean, said before anything trains."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.reduction import reducer
+from analysis.verdict import DIRECTIONS
+from components.registry import unknown
+from experiments.identity import Arm
+from experiments.options import KINDS
+
+
+def refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
+    """What is set twice, and factors or axes that are no setting of an arm."""
+    roots = (*KINDS, "model", "layers", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
+    for factor in factors:
+        if factor in axes or factor in fixed:
+            raise ValueError(f"{factor} is a factor of this study and on the command line too; leave one of them out")
+    for factor in (*factors, *axes):
+        root = factor.lstrip("+").partition(".")[0]
+        if root == "seed":
+            raise ValueError("seed is no factor: every arm runs under the same seeds; set study.seeds")
+        if root not in roots or factor == "model":
+            raise ValueError(f"{factor} makes no arms: {unknown('setting of an arm', root, roots)}")
+
+
+def refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
+    """An endpoint that no trial will measure, or an expectation of an arm that is not there."""
+    measured = [*dict.fromkeys(name for arm in arms.values() for name in arm.measures), "diverged"]
+    named = [*study["endpoints"], *study["margin"], *(name for wished in study["expect"].values() for name in wished)]
+    for name in named:
+        if name not in measured:
+            raise ValueError(f"the study's endpoints: {unknown('measure', name, measured)}")
+    for reduction in study["endpoints"].values():
+        reducer(reduction)
+    for label, wished in study["expect"].items():
+        if label not in arms:
+            raise ValueError(f"the study's expectations: {unknown('arm', label, arms)}")
+        for endpoint, direction in wished.items():
+            if direction not in DIRECTIONS:
+                raise ValueError(f"{label}, {endpoint}: {unknown('expectation', direction, DIRECTIONS)}")
+            if direction == "same" and endpoint not in study["margin"]:
+                raise ValueError(f"to expect {endpoint} to be the same, say within what: margin: {{{endpoint}: 0.02}}")
+
+
+def refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:
+    """Seeds that are the same, or that change nothing: one trial would count as several."""
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
+    for label, arm in arms.items():
+        if len({arm.trial(seed)[0] for seed in seeds}) < len(seeds):
+            raise ValueError(
+                f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
+            )
