@@ -13,7 +13,6 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from components.linear import Linear
 from components.registry import Registry, unknown
 from experiments import build, provenance
 from experiments.budget import training_flops
@@ -82,7 +81,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     data = build.data(resolved)
     objective, optimizer, schedule = build.training(resolved)
     model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
-    schedule(optimizer(Linear(2, 2)))
+    schedule(optimizer(model))
     measures = [
         *training(data.solved_at),
         *(measure for watcher in build.watchers(resolved) for measure in watcher.measures(model)),

@@ -7,6 +7,7 @@ that an error, a crash or a kill ends one trial.
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -89,11 +90,7 @@ def run(folders: Sequence[Path], slots: int | None = None) -> dict[Path, str]:
     """Each folder's outcome. An interrupt ends the running trials and is passed on."""
     configs = {folder: yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) for folder in folders}
     slots = slots or slots_for(max((config["trainer"]["threads"] for config in configs.values()), default=1))
-    method = (
-        "forkserver"
-        if "forkserver" in multiprocessing.get_all_start_methods() and os.uname().sysname == "Linux"
-        else "spawn"
-    )
+    method = "forkserver" if sys.platform == "linux" else "spawn"  # elsewhere forking is not safe
     context = multiprocessing.get_context(method)
     context.set_forkserver_preload(["experiments.warm"])
     waiting, running, outcomes = list(folders), list[Running](), dict[Path, str]()
@@ -103,7 +100,8 @@ def run(folders: Sequence[Path], slots: int | None = None) -> dict[Path, str]:
                 ended = [trial for trial in running if not trial.process.is_alive()]
                 running = [trial for trial in running if trial not in ended]
                 while waiting and len(running) < slots:
-                    running.append(_start(context, folder := waiting.pop(0), configs[folder], board))
+                    folder = waiting.pop(0)
+                    running.append(_start(context, folder, configs[folder], board))
                 for trial in ended:
                     outcomes[trial.folder] = trial.outcome()
                     board.end(trial.folder.name, trial.outcome(), time.monotonic() - trial.started)

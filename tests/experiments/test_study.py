@@ -98,6 +98,7 @@ def test_names_tell_different_ad_hoc_studies_apart(compose: Compose) -> None:
         (["runtime.slots=0"], "runtime.slots=0: must be at least 1"),
         (["data.validation=1.5"], "above 0 and below 1"),
         (["trainer.precision=16-mixed"], "take bf16-mixed"),
+        (["optimizer=muon", "mixer=rnn", "ffn=none"], "optimizer=muon is for linear maps in layers"),
         (["+study.factors={seed:[1,2]}"], "seed is no factor"),
         (["+study.expect={nothing:{val/loss:lower}}"], "no arm 'nothing'"),
         (["study.design=factorail"], r"no design 'factorail' \(did you mean 'factorial'\?\)"),
