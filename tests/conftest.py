@@ -1,5 +1,7 @@
 """What several tests stand on: a quick configuration, and the command as a person types it."""
 
+import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -71,3 +73,20 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("text") / "text.txt"
     path.write_text("the keys to the cabinet are on the table, and the cat sat. " * 68)
     return path
+
+
+def trained(ran: "subprocess.CompletedProcess[str]") -> int:
+    """How many trials a command said that it had to train."""
+    found = re.search(r"(\d+) to train", ran.stdout)
+    assert found, ran.stdout + ran.stderr
+    return int(found.group(1))
+
+
+def runs(folder: Path) -> list[dict[str, Any]]:
+    """MLflow's runs with their tags."""
+    base = sqlite3.connect(folder / "results" / "mlflow.db")
+    tags: dict[str, dict[str, str]] = {}
+    for run, key, value in base.execute("select run_uuid, key, value from tags"):
+        tags.setdefault(run, {})[key] = value
+    names = base.execute("select run_uuid, name, status from runs").fetchall()
+    return [{"id": run, "name": name, "state": status, **tags.get(run, {})} for run, name, status in names]

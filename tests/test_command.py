@@ -1,21 +1,13 @@
 """The command as a person types it: real processes, real files, a real database."""
 
-import os
-import re
-import signal
 import sqlite3
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import psutil
 import pytest
 import yaml
 
-from tests.conftest import QUICK, Command, typed
+from tests.conftest import QUICK, Command, runs, trained, typed
 
 SWEEP = ("norm=layernorm,rmsnorm", "placement=pre,post", "seed=range(2)")
 
@@ -30,23 +22,6 @@ def swept(tmp_path_factory: pytest.TempPathFactory, text: Path) -> Path:
     assert "8 done, 0 running, 0 failed, 0 left" in ran.stdout
     assert not ran.stderr
     return folder
-
-
-def trained(ran: "subprocess.CompletedProcess[str]") -> int:
-    """How many trials a command said that it had to train."""
-    found = re.search(r"(\d+) to train", ran.stdout)
-    assert found, ran.stdout + ran.stderr
-    return int(found.group(1))
-
-
-def runs(folder: Path) -> list[dict[str, Any]]:
-    """MLflow's runs with their tags."""
-    base = sqlite3.connect(folder / "results" / "mlflow.db")
-    tags: dict[str, dict[str, str]] = {}
-    for run, key, value in base.execute("select run_uuid, key, value from tags"):
-        tags.setdefault(run, {})[key] = value
-    names = base.execute("select run_uuid, name, status from runs").fetchall()
-    return [{"id": run, "name": name, "state": status, **tags.get(run, {})} for run, name, status in names]
 
 
 def test_every_trial_is_whole(swept: Path) -> None:
@@ -205,124 +180,3 @@ def test_wrong_commands_studies_and_kinds_get_a_sentence(command: Command) -> No
     assert "there is no study 'nomr'" in command("report", "nomr").stderr
     assert "there is no kind 'nrom' (did you mean 'norm'?)" in command("parts", "nrom").stderr
     assert "holds no mlflow.db" in command("ui").stderr
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
-    """Begin a command and go on; it is over at the latest when the test is."""
-    begun: list[subprocess.Popen[str]] = []
-
-    def started(*words: str) -> "subprocess.Popen[str]":
-        line = [sys.executable, "-m", "experiments.cli", "run", *words]
-        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        begun.append(subprocess.Popen(line, cwd=tmp_path, start_new_session=True, **pipes))
-        return begun[-1]
-
-    yield started
-    for process in begun:
-        process.kill()
-        process.communicate()
-
-
-def awaited(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """What the condition gives once it gives something."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise TimeoutError(condition)
-
-
-Start = Callable[..., "subprocess.Popen[str]"]
-LONG = ("norm=layernorm,rmsnorm", "seed=range(2)", "runtime.slots=2", "runtime.tracking_uri=none")
-
-
-def workers(parent: int) -> list[psutil.Process]:
-    """The processes that train: those below the parent that have a trial's log open."""
-    family = psutil.Process(parent).children(recursive=True)
-    return [each for each in family if any(file.path.endswith("trial.log") for file in _open(each))]
-
-
-def _open(process: psutil.Process) -> list[Any]:
-    try:
-        return process.open_files()
-    except psutil.Error:
-        return []
-
-
-def test_a14_a_killed_trial_ends_alone_and_is_run_again(start: Start, tmp_path: Path) -> None:
-    words = [*QUICK[1:], *LONG, "trainer.max_steps=100"]
-    run = start(*words)
-    awaited(lambda: workers(run.pid))[0].kill()
-    out, _ = run.communicate(timeout=120)
-    assert run.returncode == 1
-    assert "1 of 4 trials failed; the same command runs them again, and only them" in out
-    again = typed(tmp_path, "run", *words)
-    assert again.returncode == 0
-    assert trained(again) == 1
-    assert len(list((tmp_path / "results" / "trials").glob("*/attempts/0/trial.log"))) == 1
-
-
-def test_a28_an_interrupt_ends_all_and_says_how_to_go_on(start: Start) -> None:
-    run = start(*QUICK[1:], *LONG, "trainer.max_steps=100000")
-    family = [psutil.Process(run.pid), *awaited(lambda: workers(run.pid))]
-    os.kill(run.pid, signal.SIGINT)
-    _, err = run.communicate(timeout=60)
-    assert run.returncode != 0
-    assert "interrupted; this finishes what is left: knockout run" in err
-    assert not psutil.wait_procs(family, timeout=10)[1]
-
-
-def test_a49_no_trial_outlives_its_parent(start: Start) -> None:
-    run = start(*QUICK[1:], *LONG, "trainer.max_steps=100000")
-    family = awaited(lambda: workers(run.pid))
-    run.kill()
-    assert not psutil.wait_procs(family, timeout=20)[1]
-
-
-def test_hydras_own_sweeper_and_launcher_train_a_trial_once_in_any_folder(tmp_path: Path) -> None:
-    place = 'runtime.results="r (b), c"'
-    words = ("-m", "hydra/sweeper=basic", "hydra/launcher=basic", place, "norm=layernorm,rmsnorm", "placement=none")
-    first = typed(tmp_path, "run", *words, *QUICK)
-    assert first.returncode == 0, first.stderr
-    (summary,) = (tmp_path / "r (b), c" / "trials").glob("*/summary.json")
-    made = summary.stat().st_mtime_ns
-    assert typed(tmp_path, "run", *words, *QUICK).returncode == 0
-    assert summary.stat().st_mtime_ns == made
-
-
-def test_ours_and_theirs_find_the_same_trial(tmp_path: Path) -> None:
-    words = ("runtime.results=a, b", "runtime.tracking_uri=none", *QUICK)
-    quoted = ('runtime.results="a, b"', *words[1:])
-    ours = typed(tmp_path, "run", "hydra/launcher=basic", *quoted)
-    assert ours.returncode == 0, ours.stderr
-    assert trained(typed(tmp_path, "run", *quoted)) == 0
-
-
-def test_a_tracker_that_is_down_costs_a_warning(command: Command) -> None:
-    ran = command("run", *QUICK, "runtime.tracking_uri=http://127.0.0.1:9")
-    assert ran.returncode == 0, ran.stderr
-    assert "report: " in ran.stdout
-    assert "warning: MLflow at http://127.0.0.1:9 is not up to date, the results folder is" in ran.stderr
-
-
-def test_b18_a_study_of_any_name_is_found_by_it(command: Command, tmp_path: Path) -> None:
-    name = "日本 a/b o'brien"
-    ran = command("run", f'study.name="{name}"', "norm=layernorm,none", *QUICK)
-    assert ran.returncode == 0, ran.stderr
-    assert {run["name"] for run in runs(tmp_path) if "mlflow.parentRunId" not in run} == {name}
-    again = command("report", name)
-    assert again.returncode == 0, again.stderr
-    (home,) = (tmp_path / "results" / "studies").iterdir()
-    assert f"knockout report '{home.name}'" in (home / "report.md").read_text(encoding="utf-8")
-    assert "norm=none" in again.stdout
-
-
-def test_another_question_of_the_same_name_leaves_no_old_answer(command: Command, tmp_path: Path) -> None:
-    words = ("study.name=mine", "runtime.tracking_uri=none", *QUICK)
-    command("run", "norm=layernorm,rmsnorm", *words)
-    command("run", "norm=layernorm,none", *words)
-    effects = (tmp_path / "results" / "studies" / "mine" / "effects.csv").read_text()
-    assert "norm=none" in effects
-    assert "rmsnorm" not in effects

@@ -1,0 +1,74 @@
+"""What a step of a trial costs over a bare PyTorch loop of the same model and batches: python benchmarks/step.py
+
+Prints CPU time per step of both, measured in turns in one run, and the median of their ratios.
+"""
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import hydra
+import torch
+import yaml
+from torch.nn.functional import cross_entropy
+
+from experiments import build, trial
+from experiments.identity import understood
+from experiments.options import offer
+from experiments.run import CONF
+from experiments.sweep import register
+
+STEPS, ROUNDS = 150, 5
+
+
+def configuration() -> dict[str, object]:
+    """The baseline, for so many steps, validated at the end only."""
+    offer()
+    register()
+    numbers = [f"trainer.max_steps={STEPS}", f"trainer.val_check_interval={STEPS}", "data.validation_tokens=64"]
+    with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
+        arm = understood(hydra.compose("config", numbers))
+    return arm.trial(0)[1] | {"label": "benchmark", "git": "", "plugins": []}
+
+
+def ours(config: dict[str, object]) -> float:
+    """CPU seconds of a whole trial: default diagnostics, recorder, Lightning."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "config.yaml").write_text(yaml.safe_dump(config))
+        start = time.process_time()
+        trial.train(Path(folder))
+        return time.process_time() - start
+
+
+def bare(config: dict[str, object]) -> float:
+    """CPU seconds of the same in a loop."""
+    start = time.process_time()
+    data = build.data(config)
+    model, _ = build.model(config, data.vocabulary)
+    _, make_optimizer, make_schedule = build.training(config)
+    optimizer = make_optimizer(model)
+    schedule = make_schedule(optimizer)
+    for step in range(STEPS):
+        batch = data.train(16, 0, step)
+        optimizer.zero_grad()
+        cross_entropy(model(batch.inputs).flatten(0, 1), batch.targets.flatten()).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    return time.process_time() - start
+
+
+def main() -> None:
+    """Print the medians."""
+    torch.set_num_threads(1)
+    config = configuration()
+    ours(config), bare(config)  # warm
+    pairs = [(ours(config), bare(config)) for _ in range(ROUNDS)]
+    for name, times in (("trial", [a for a, _ in pairs]), ("bare loop", [b for _, b in pairs])):
+        print(f"{name}: {1000 * statistics.median(times) / STEPS:.2f} ms of CPU a step")
+    print(f"ratio: {statistics.median(a / b for a, b in pairs):.3f}")
+
+
+if __name__ == "__main__":
+    main()
