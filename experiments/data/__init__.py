@@ -24,8 +24,8 @@ class Batch(NamedTuple):
 
     @classmethod
     def of(cls, inputs: Tokens, targets: Tokens) -> "Batch":
-        """A whole batch."""
-        return cls(inputs, targets, (targets != IGNORED).sum())
+        """A whole batch; one without a scored target counts for nothing."""
+        return cls(inputs, targets, (targets != IGNORED).sum().clamp_min(1))
 
     def pieces(self, size: int) -> "list[Batch]":
         """Cut into batches of `size` sequences, whose mean losses have the whole batch's loss as their mean."""

@@ -33,7 +33,8 @@ class Objective:
 
     def penalty(self, logits: Logits, targets: Tokens) -> Tensor:
         """z_loss · mean(log² Z) over scored tokens, Z the softmax's denominator (Chowdhery et al. 2022, section 5)."""
-        return self.z_loss * logits.float().logsumexp(-1)[targets != IGNORED].square().mean()
+        scored = targets != IGNORED
+        return self.z_loss * logits.float().logsumexp(-1)[scored].square().sum() / scored.sum().clamp_min(1)
 
 
 objectives: Registry[Objective] = Registry(Objective)

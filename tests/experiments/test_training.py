@@ -239,6 +239,30 @@ def test_c30_ignored_targets_count_for_nothing() -> None:
     assert losses[0, 0] == pytest.approx(-logits[0, 0].log_softmax(-1)[2].item())
 
 
+def test_c30_a_batch_without_targets_contributes_zero() -> None:
+    batch = Batch.of(torch.zeros(1, 3, dtype=torch.long), torch.full((1, 3), IGNORED))
+    objective, logits = objectives["causal_lm"](z_loss=1.0), torch.zeros(1, 3, 7)
+    assert objective(logits, batch.targets).sum() / batch.scored == 0
+    assert objective.penalty(logits, batch.targets) == 0
+
+
+def test_z_loss_is_the_square_of_the_log_of_the_denominator() -> None:
+    objective = objectives["causal_lm"](z_loss=0.5)
+    targets = torch.tensor([[1, IGNORED, 2]])
+    assert float(objective.penalty(torch.zeros(1, 3, 7), targets)) == pytest.approx(0.5 * math.log(7) ** 2)
+
+
+def test_masked_targets_are_the_hidden_tokens_and_no_others() -> None:
+    objective = objectives["masked_lm"](share=0.5)
+    tokens = torch.randint(9, (200, 16), generator=torch.Generator().manual_seed(0))
+    posed = objective.pose(Batch.of(tokens, tokens), 9, torch.Generator().manual_seed(1))
+    hidden = posed.targets != IGNORED
+    assert torch.equal(posed.targets[hidden], tokens[hidden])
+    assert torch.equal(posed.inputs[~hidden], tokens[~hidden])
+    assert float(hidden.float().mean()) == pytest.approx(0.5, abs=0.03)
+    assert float((posed.inputs[hidden] == 9).float().mean()) == pytest.approx(0.8, abs=0.03)
+
+
 def test_batches_depend_on_seed_and_step_alone_and_targets_are_the_next_tokens() -> None:
     data = datas["pydoc"](16)
     first, again, later, other = (data.train(4, *at) for at in ((0, 5), (0, 5), (0, 6), (1, 5)))
