@@ -1,5 +1,6 @@
 """The command `knockout`."""
 
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -28,6 +29,8 @@ def main() -> None:
     run: Callable[[list[str]], None] = import_module(COMMANDS[command][0]).main
     try:
         run(words)
+    except BrokenPipeError:  # whoever read our output, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError) as error:
         sys.exit(f"knockout: {error}")
 
