@@ -28,7 +28,7 @@ def write_report(home: Path) -> tuple[Path, str]:
         text = environment().get_template(f"report.{suffix}.jinja").render(shown)
         (home / f"report.{suffix}").write_text(text, encoding="utf-8")
     frame(judged).to_csv(home / "effects.csv", index=False)
-    return home / "report.html", words.table(judged)
+    return home / "report.html", words.table(judged) if judged else words.values(shown["absolute"])
 
 
 def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:

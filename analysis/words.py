@@ -10,9 +10,16 @@ from analysis.verdict import Verdict
 
 def table(judged: list[Verdict]) -> str:
     """The verdicts as lines for a terminal."""
-    if not judged:
-        return "one arm: nothing to compare"
     return pd.DataFrame([_line(verdict) for verdict in judged]).to_string(index=False)
+
+
+def values(measured: list[dict[str, Any]]) -> str:
+    """What one arm alone came to, as lines for a terminal."""
+    lines = [
+        {"endpoint": row["endpoint"], "mean": f"{row['mean']:.4g}", "s": plain(row["deviation"]), "n": row["n"]}
+        for row in measured
+    ]
+    return f"one arm, nothing to compare:\n{pd.DataFrame(lines).to_string(index=False)}"
 
 
 def _line(verdict: Verdict) -> dict[str, Any]:
