@@ -44,7 +44,7 @@ class LanguageModeling(L.LightningModule):
         self._held_out: list[Tensor] = []
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
-        torch.manual_seed(key("dropout", self.seed, index))  # what is dropped depends on (seed, step) alone
+        self._reseed(index)
         logits = self.model(batch.inputs)
         self._norms = None
         self.tokens += batch.targets.numel()
@@ -52,6 +52,13 @@ class LanguageModeling(L.LightningModule):
         loss = self.objective(logits, batch.targets).sum() / batch.scored
         self.recorder.record("train/loss", loss)
         return loss + self.objective.penalty(logits, batch.targets) if self.objective.z_loss else loss
+
+    def _reseed(self, index: int) -> None:
+        """What is dropped depends on (seed, step) alone; torch.manual_seed takes a stack trace for each idle accelerator."""
+        number = key("dropout", self.seed, index)
+        torch.default_generator.manual_seed(number)
+        if self.device.type == "cuda":
+            torch.cuda.manual_seed(number)
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
         self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
