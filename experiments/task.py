@@ -54,7 +54,7 @@ class LanguageModeling(L.LightningModule):
         return loss + self.objective.penalty(logits, batch.targets) if self.objective.z_loss else loss
 
     def _reseed(self, index: int) -> None:
-        """What is dropped depends on (seed, step) alone; torch.manual_seed formats a stack for each idle accelerator."""
+        """What is dropped depends on (seed, step) alone. torch.manual_seed would cost a stack trace an accelerator."""
         number = key("dropout", self.seed, index)
         torch.default_generator.manual_seed(number)
         if self.device.type == "cuda":
