@@ -16,10 +16,7 @@ EXACT = 6  # pairs from which a sign-flip test can reach p < 0.05: 2 / 2⁶
 
 def absolute(results: Results) -> list[dict[str, Any]]:
     """Mean, standard deviation over seeds and n of each arm on each endpoint."""
-    endpoints = results.study["endpoints"].items()
-    columns = {
-        (measure, arm): results.endpoint(measure, how)[arm] for measure, how in endpoints for arm in results.arms
-    }
+    columns = {(measure, arm): table[arm] for measure, table in results.endpoints.items() for arm in results.arms}
     return [
         {"arm": arm, "endpoint": measure, "mean": values.mean(), "deviation": values.std(), "n": int(values.count())}
         for (measure, arm), values in columns.items()
@@ -71,7 +68,7 @@ def provenance(results: Results) -> dict[str, str]:
 def _unmeasured(results: Results) -> list[str]:
     """Endpoints that finished trials did not measure: another study trained them, without the diagnostic."""
     finished = int((results.trials.status == "finished").sum())
-    measured = {m: int(results.endpoint(m, how).count().sum()) for m, how in results.study["endpoints"].items()}
+    measured = {measure: int(table.count().sum()) for measure, table in results.endpoints.items()}
     return [f"{m}: not measured in {finished - n} finished trials" for m, n in measured.items() if n < finished]
 
 

@@ -30,11 +30,9 @@ def effects(results: Results) -> pd.DataFrame:
     either trial diverged or is missing do not count.
     """
     baseline, *others = results.arms
-    endpoints = results.study["endpoints"]
-    family = max(1, len(endpoints) * len(others))
+    family = max(1, len(results.endpoints) * len(others))
     made = []
-    for measure, reduction in endpoints.items():
-        table = results.endpoint(measure, reduction)
+    for measure, table in results.endpoints.items():
         unit = results.measures.unit.get(measure, "share of trials")
         said = (
             {"arm": arm, "endpoint": measure, "unit": unit} | paired(table[baseline], table[arm], family)

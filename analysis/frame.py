@@ -1,6 +1,6 @@
 """Tables that know their columns' types and units."""
 
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import pandas as pd
 
@@ -16,12 +16,6 @@ class Frame:
             raise ValueError(f"{cls.__name__} lacks the columns {sorted(absent)}; it has {sorted(frame.columns)}")
         others = [column for column in frame.columns if column not in types]
         return frame[[*types, *others]].astype(types)
-
-    @classmethod
-    def unit_of(cls, column: str) -> str:
-        """The unit of a column, or nothing."""
-        hint = get_type_hints(cls, include_extras=True)[column]
-        return str(get_args(hint)[1]) if get_origin(hint) is Annotated else ""
 
 
 class Trials(Frame):

@@ -56,11 +56,14 @@ class Results:
         empty = pd.DataFrame(columns=["arm", "seed", "step", "tokens"])
         return pd.concat(found, ignore_index=True) if found else empty
 
-    def endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
-        """One number for each trial, seeds by arms; NaN where a trial diverged or is missing."""
+    @cached_property
+    def endpoints(self) -> dict[str, pd.DataFrame]:
+        """For each endpoint one number a trial, seeds by arms; NaN where a trial diverged or is missing."""
+        return {measure: self._endpoint(measure, reduction) for measure, reduction in self.study["endpoints"].items()}
+
+    def _endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
         values = {(t["arm"], t["seed"]): self._value(t, measure, reduction) for t in rows(self.trials)}
-        table = pd.Series(values, dtype=float).unstack(0)
-        return table.reindex(columns=self.arms)
+        return pd.Series(values, dtype=float).unstack(0).reindex(columns=self.arms)
 
     def _value(self, trial: Mapping[str, Any], measure: str, reduction: str) -> float:
         if measure == "diverged":

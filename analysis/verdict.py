@@ -47,7 +47,7 @@ def _judged(results: Results, row: Mapping[str, Any], family: int) -> Verdict:
     study = results.study
     expected = study["expect"].get(row["arm"], {}).get(row["endpoint"], "")
     margin = study["margin"].get(row["endpoint"])
-    table = results.endpoint(row["endpoint"], study["endpoints"][row["endpoint"]])
+    table = results.endpoints[row["endpoint"]]
     within = margin is not None and equivalence(table[results.arms[0]], table[row["arm"]], margin) < ALPHA
     judgement = judge(expected, row, within, margin)
     return Verdict(row, expected, judgement, sentence(row, judgement, expected, margin, results.arms[0], family))

@@ -1,6 +1,6 @@
 """From a plain configuration to the objects it names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from components.model import Decoder, assemble
 from components.parts import Parts, Sizes
 from experiments.data import Data, datas
 from experiments.diagnostic import Diagnostic, diagnostics
+from experiments.measure import Measure, always
 from experiments.objective import Objective, objectives
 from experiments.optimizer import optimizers
 from experiments.schedule import schedules
@@ -62,3 +63,8 @@ def training(config: Config) -> tuple[Objective, Callable[[nn.Module], Optimizer
 def watchers(config: Config) -> list[Diagnostic]:
     """The diagnostics."""
     return [diagnostics.build(knobs)() for knobs in config["diagnostic"].values()]
+
+
+def measures(data: Data, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
+    """All that a trial measures: what its data say of training, and what its diagnostics declare of its model."""
+    return [*always(data.solved_at), *(measure for watcher in watching for measure in watcher.measures(model))]

@@ -16,7 +16,6 @@ from omegaconf import DictConfig, OmegaConf
 from components.registry import Registry, unknown
 from experiments import build, provenance
 from experiments.budget import training_flops
-from experiments.measure import training
 from experiments.options import COMPONENTS, EXPERIMENTS
 
 SEEDS = ("seed", "init_seed", "data_seed")
@@ -82,11 +81,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     objective, optimizer, schedule = build.training(resolved)
     model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
     schedule(optimizer(model))
-    measures = [
-        *training(data.solved_at),
-        *(measure for watcher in build.watchers(resolved) for measure in watcher.measures(model)),
-    ]
-    names = tuple(measure.name for measure in measures)
+    names = tuple(measure.name for measure in build.measures(data, build.watchers(resolved), model))
     resolved["study"]["endpoints"] = resolved["study"]["endpoints"] or {
         k: v for k, v in ENDPOINTS.items() if k in names
     }

@@ -20,7 +20,6 @@ import yaml
 from experiments import build, plugins, provenance
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
-from experiments.measure import training
 from experiments.recorder import STREAM, TABLE, Recorder, seal
 from experiments.task import LanguageModeling, Watch, loaders
 
@@ -55,11 +54,7 @@ def train(folder: Path) -> None:
     task = LanguageModeling(model, objective, optimizer, schedule, config["init_seed"], data.solved_at)
     watchers = build.watchers(config)
     pieces = config["trainer"]["accumulate_grad_batches"]
-    measures = [
-        *training(data.solved_at),
-        *(measure for watcher in watchers for measure in watcher.measures(task.model)),
-    ]
-    with Recorder(folder, measures) as task.recorder:
+    with Recorder(folder, build.measures(data, watchers, model)) as task.recorder:
         task.recorder.at(0, 0)
         trainer(config, watchers).fit(
             task, *loaders(data, objective, config["batch_size"], pieces, config["data_seed"])
