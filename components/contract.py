@@ -14,15 +14,13 @@ from typing import Annotated, Any, get_args, get_origin
 import torch
 from torch import Tensor, nn
 
-from components.example import EXTENTS, Call, axes_of, calls, make
+from components.broken import BrokenContract
+from components.causality import explains_itself, feels_no_future, goes_on, sees_no_future
+from components.example import EXTENTS, Call, calls, make, tupled
 from components.registry import Registry
 from components.sublayer import Nothing
 
 KNOB_TYPES = (bool, int, float, str, Path)
-
-
-class BrokenContract(AssertionError):
-    """What a part promised and did not keep, in one sentence."""
 
 
 def states_its_formula(registry: Registry[Any], name: str) -> None:
@@ -105,42 +103,16 @@ def repeats_itself(registry: Registry[Any], name: str) -> None:
             raise BrokenContract(f"{call.method} gave two different results for the same input and weights")
 
 
-def sees_no_future(registry: Registry[Any], name: str) -> None:
-    """Overwriting the last token with 10⁴ leaves every earlier result as it was, bit for bit."""
+def compiles(registry: Registry[Any], name: str) -> None:
+    """torch.compile leaves every result as it is, bit for bit (`aot_eager`, which changes no arithmetic)."""
     part = make(registry, name)
-    for call in (call for call in calls(registry) if call.axes):
-        before, after = call.arguments(), call.arguments()
-        for argument, axes in call.axes.items():
-            for axis in {"T", "S"} & set(axes):
-                last = torch.tensor([EXTENTS[axis] - 1])
-                after[argument] = after[argument].detach().index_fill(axes.index(axis), last, 1e4)
-        pairs = zip(call.on(part, before), call.on(part, after), call.promises, strict=True)
-        if not all(_same_past(result, changed, promise) for result, changed, promise in pairs):
-            raise BrokenContract(f"{call.method} lets a token see the one after it")
-
-
-def _same_past(result: Any, changed: Any, promise: Any) -> bool:
-    axes = axes_of(promise)
-    if not isinstance(result, Tensor) or "T" not in axes:
-        return True
-    past = torch.arange(EXTENTS["T"] - 1)
-    return torch.equal(result.index_select(axes.index("T"), past), changed.index_select(axes.index("T"), past))
-
-
-def explains_itself(registry: Registry[Any], name: str) -> None:
-    """core(q, k, v, bias) = weights(q, k, bias) @ v in float64, and a query that sees no key reads zeros."""
-    if "weights" not in {call.method for call in calls(registry)}:
+    if not isinstance(part, nn.Module):
         return
-    part = make(registry, name).double()
-    q, k, v = (
-        torch.randn(2, 3, 5, 4, dtype=torch.double, generator=torch.Generator().manual_seed(i)) for i in range(3)
-    )
-    blind = torch.zeros(1, 1, 5, 5, dtype=torch.double).index_fill(-2, torch.tensor([2]), -torch.inf)
-    for bias in (None, blind):
-        if not torch.allclose(part(q, k, v, bias), part.weights(q, k, bias) @ v, rtol=1e-9, atol=1e-12):
-            raise BrokenContract("its output is not its weights times the values")
-    if bool(part(q, k, v, blind)[..., 2, :].any()):
-        raise BrokenContract("a query that sees no key reads something other than zeros")
+    for call in calls(registry):
+        torch.compiler.reset()
+        compiled = torch.compile(call.of(part), backend="aot_eager")
+        if not _equal(call.on(part, call.arguments()), tupled(compiled(*call.arguments().values()))):
+            raise BrokenContract(f"{call.method} gives other results under torch.compile")
 
 
 def _equal(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
@@ -149,5 +121,5 @@ def _equal(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
 
 CHECKS: tuple[Callable[[Registry[Any], str], None], ...] = (
     states_its_formula, has_plain_knobs, keeps_shape_and_type, sends_gradient,
-    repeats_itself, sees_no_future, explains_itself,
+    repeats_itself, compiles, sees_no_future, feels_no_future, explains_itself, goes_on,
 )  # fmt: skip

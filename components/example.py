@@ -73,10 +73,18 @@ class Call:
         each = get_args(hint) if get_origin(hint) is tuple else (hint,)
         return tuple(get_args(h)[0] if get_origin(h) in (Union, types.UnionType) else h for h in each)
 
+    def of(self, part: Any) -> Callable[..., Any]:
+        """The part's own method."""
+        return part if self.method == "__call__" else getattr(part, self.method)
+
     def on(self, part: Any, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """The results as a tuple."""
-        result = (part if self.method == "__call__" else getattr(part, self.method))(*arguments.values())
-        return result if isinstance(result, tuple) else (result,)
+        return tupled(self.of(part)(*arguments.values()))
+
+
+def tupled(result: Any) -> tuple[Any, ...]:
+    """Several results as they are, a single one as a tuple of it."""
+    return result if isinstance(result, tuple) else (result,)
 
 
 def axes_of(hint: Any) -> list[str]:

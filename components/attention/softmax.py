@@ -32,4 +32,6 @@ class Softmax(nn.Module):
 
     def forward(self, q: Heads, k: Heads, v: Heads, bias: Bias | None) -> Heads:
         dropped = self.dropout if self.training else 0.0
-        return scaled_dot_product_attention(q, k, v, bias, dropped, is_causal=bias is None, scale=1.0)
+        plain = bias is None and q.shape[-2] == k.shape[-2]  # torch's is_causal takes the queries for the first of keys
+        bias = None if plain else seen(q, k, bias)
+        return scaled_dot_product_attention(q, k, v, bias, dropped, is_causal=plain, scale=1.0)
