@@ -20,6 +20,7 @@ from experiments.options import COMPONENTS, EXPERIMENTS
 
 SEEDS = ("seed", "init_seed", "data_seed")
 ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study that names none, where measured
+COMPILERS = ("none", "inductor", "aot_eager", "cudagraphs")
 COUNTS = ("max_steps", "val_check_interval", "accumulate_grad_batches", "threads")
 NUMBERS = ("model", "layers", "trainer", "batch_size", "init_seed", "data_seed")
 
@@ -130,6 +131,8 @@ def _refuse_bad_numbers(config: Mapping[str, Any]) -> None:
     for name, number in counts.items():
         if number < 1:
             raise ValueError(f"{name}={number}: must be at least 1")
+    if trainer["compile"] not in COMPILERS:
+        raise ValueError(f"trainer.compile: {unknown('backend', trainer['compile'], COMPILERS)}")
     if trainer["precision"] == "16-mixed":
         raise ValueError("trainer.precision=16-mixed scales gradients, whose norms would be wrong; take bf16-mixed")
 

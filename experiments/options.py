@@ -34,7 +34,7 @@ class Model:
 
 @dataclass
 class Trainer:
-    """What lightning.Trainer takes under the same names, and the threads of a trial on a CPU."""
+    """What lightning.Trainer takes under the same names; the threads of a trial on a CPU; torch.compile's backend."""
 
     max_steps: int = MISSING
     val_check_interval: int = MISSING
@@ -43,6 +43,7 @@ class Trainer:
     precision: str = MISSING
     accelerator: str = MISSING
     threads: int = MISSING
+    compile: str = MISSING
 
 
 @dataclass

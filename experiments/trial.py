@@ -51,6 +51,8 @@ def train(folder: Path) -> None:
     data = build.data(config)
     objective, optimizer, schedule = build.training(config)
     model, _ = build.model(config, data.vocabulary + objective.extra_tokens)
+    if config["trainer"]["compile"] != "none":
+        model.compile(backend=config["trainer"]["compile"])
     task = LanguageModeling(model, objective, optimizer, schedule, config["init_seed"], data.solved_at)
     watchers = build.watchers(config)
     pieces = config["trainer"]["accumulate_grad_batches"]
@@ -80,7 +82,7 @@ def train(folder: Path) -> None:
 
 def trainer(config: build.Config, watchers: list[Diagnostic]) -> L.Trainer:
     """Lightning's trainer with nothing on but the loop; the whole validation set is read before the first step too."""
-    given = {key: value for key, value in config["trainer"].items() if key != "threads"}
+    given = {key: value for key, value in config["trainer"].items() if key not in ("threads", "compile")}
     given["val_check_interval"] *= given["accumulate_grad_batches"]  # Lightning counts batches, we count steps
     return L.Trainer(
         **given, devices=1, callbacks=[Watch(watchers)], logger=False, check_val_every_n_epoch=None,

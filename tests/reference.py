@@ -1,4 +1,7 @@
-"""Attention in NumPy float64, written from the formula and nothing else."""
+"""Attention and a pre-LN block in NumPy float64, written from the formulas and nothing else."""
+
+import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -29,3 +32,19 @@ def layernorm(x: Array, eps: float) -> Array:
     """Over the last axis, without gain and bias."""
     centred = x - x.mean(-1, keepdims=True)
     return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
+
+
+def gelu(x: Array) -> Array:
+    """x Φ(x)"""
+    return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
+
+
+def block(x: Array, weights: Mapping[str, Array], heads: int, eps: float) -> Array:
+    """x + attention(layernorm(x)), then the same with a GELU network; norms at gain 1 and bias 0."""
+    maps = (weights[f"mixer.branch.{name}.weight"] for name in MAPS)
+    x = x + attention(layernorm(x, eps), *maps, heads=heads)
+    up, down = (weights[f"ffn.branch.{name}.weight"] for name in ("up", "down"))
+    return x + gelu(layernorm(x, eps) @ up.T) @ down.T
+
+
+MAPS = ("projection.query", "projection.key", "projection.value", "output")

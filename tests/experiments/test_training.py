@@ -45,6 +45,11 @@ def test_diagnostics_only_read(folder_of: Prepared) -> None:
     pd.testing.assert_frame_equal(watched[alone.columns], alone)
 
 
+def test_c32_a_compiled_trial_is_the_same_trial_with_every_measure(folder_of: Prepared) -> None:
+    eager, compiled = trained(folder_of()), trained(folder_of("trainer.compile=aot_eager"))
+    pd.testing.assert_frame_equal(compiled, eager)
+
+
 def test_arms_see_the_same_tokens_and_share_their_weights(folder_of: Prepared) -> None:
     plain, scaled = trained(folder_of("scale=sqrt")), trained(folder_of("scale=none", "init.embedding=0"))
     assert plain.tokens.to_list() == scaled.tokens.to_list() == [0, 64, 128, 192, 256, 320, 384]
