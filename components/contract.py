@@ -34,7 +34,7 @@ def has_plain_knobs(registry: Registry[Any], name: str) -> None:
     """Every knob has a type that a configuration file can hold, and at most one is a switch."""
     knobs = registry.knobs(name)
     for knob, (hint, _) in knobs.items():
-        plain = get_args(hint) or (hint,)
+        plain = [each for each in get_args(hint) or (hint,) if each is not Ellipsis]
         if not all(isinstance(t, type) and issubclass(t, (*KNOB_TYPES, Enum, types.NoneType)) for t in plain):
             raise BrokenContract(
                 f"its knob {knob} is a {hint}: use int, float, bool, str, Path, an Enum or a tuple of these"

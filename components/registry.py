@@ -104,7 +104,7 @@ class Registry(Generic[Part]):
         hint = types[knob][0] if knob in types else None
         if get_origin(hint) is not tuple:
             return value
-        if len(value) != len(get_args(hint)):
+        if get_args(hint)[-1] is not Ellipsis and len(value) != len(get_args(hint)):
             raise ValueError(f"{self.kind}.{knob} takes {len(get_args(hint))} values, was given {list(value)}")
         return tuple(value)
 

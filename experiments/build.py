@@ -24,10 +24,15 @@ Config = Mapping[str, Any]
 
 def data(config: Config) -> Data:
     """The data; loaded once a process for each way of asking."""
-    return _data(tuple(sorted(config["data"].items())), config["model"]["context"])
+    return data_at(config, config["model"]["context"])
 
 
-@lru_cache(maxsize=4)
+def data_at(config: Config, context: int) -> Data:
+    """The data in sequences of another length."""
+    return _data(tuple(sorted(config["data"].items())), context)
+
+
+@lru_cache(maxsize=8)
 def _data(knobs: tuple[tuple[str, Any], ...], context: int) -> Data:
     given = dict(knobs)
     if given.get("path") is not None:

@@ -82,7 +82,10 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     objective, optimizer, schedule = build.training(resolved)
     model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
     schedule(optimizer(model))
-    names = tuple(measure.name for measure in build.measures(data, build.watchers(resolved), model))
+    watchers = build.watchers(resolved)
+    for watcher in watchers:
+        watcher.refuse(model, lambda context: build.data_at(resolved, context))
+    names = tuple(measure.name for measure in build.measures(data, watchers, model))
     resolved["study"]["endpoints"] = resolved["study"]["endpoints"] or {
         k: v for k, v in ENDPOINTS.items() if k in names
     }

@@ -10,7 +10,7 @@ from lightning.pytorch.utilities.types import OptimizerLRSchedulerConfig
 from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import IterableDataset
 
 from components.initialise import key
 from components.model import Decoder
@@ -38,6 +38,7 @@ class LanguageModeling(L.LightningModule):
         self.seed, self.solved_at = seed, solved_at
         self._was_solved, self._validated = False, -1
         self.recorder: Recorder
+        self.sequences: Callable[[int], list[Batch]]
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
         self.tokens = 0
@@ -86,10 +87,13 @@ class LanguageModeling(L.LightningModule):
         """The last validation is that of the trained model, whatever the interval."""
         if self._validated != self.global_step:
             self.eval()
-            held_out: Any = self.trainer.val_dataloaders
-            for index, batch in enumerate(held_out):
-                self.validation_step(Batch(*(part.to(self.device) for part in batch)), index)
+            for index, batch in enumerate(self.held_out(self.model.sizes.context)):
+                self.validation_step(batch, index)
             self.on_validation_epoch_end()
+
+    def held_out(self, length: int) -> list[Batch]:
+        """The validation set in sequences of this length, where the model is."""
+        return [Batch(*(part.to(self.device) for part in batch)) for batch in self.sequences(length)]
 
     def _record_solving(self, solved: bool) -> None:
         """Whether the task is solved now, and at which step it first was; no step where it never was."""
@@ -136,6 +140,12 @@ class Watch(L.Callback):
         for diagnostic in self.diagnostics:
             diagnostic.on_before_optimizer_step(pl_module)
 
+    @torch.no_grad()
+    def on_train_end(self, trainer: L.Trainer, pl_module: Any) -> None:
+        pl_module.eval()
+        for diagnostic in self.diagnostics:
+            diagnostic.on_train_end(pl_module)
+
 
 class Drawn(IterableDataset[Batch]):
     """Training batches without end: those of a step from (seed, step), in as many pieces as it accumulates."""
@@ -154,11 +164,6 @@ def posed(objective: Objective, batch: Batch, vocabulary: int, *words: object) -
     return objective.pose(batch, vocabulary, torch.Generator().manual_seed(key("pose", *words)))
 
 
-def loaders(
-    data: Data, objective: Objective, size: int, pieces: int, seed: int
-) -> tuple[DataLoader[Batch], DataLoader[Batch]]:
-    """Training and validation batches; validation ones are larger, as they need no gradient."""
-    held_out: Any = posed(objective, data.validation(), data.vocabulary, "validation").pieces(4 * size)
-    return DataLoader(Drawn(data, objective, size, pieces, seed), batch_size=None), DataLoader(
-        held_out, batch_size=None
-    )
+def validation(data: Data, objective: Objective, size: int) -> list[Batch]:
+    """The validation set in batches, larger than those of training, as they need no gradient."""
+    return posed(objective, data.validation(), data.vocabulary, "validation").pieces(4 * size)

@@ -12,16 +12,18 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
 import lightning as L
 import torch
 import yaml
+from torch.utils.data import DataLoader
 
 from experiments import build, plugins, provenance
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
 from experiments.recorder import STREAM, TABLE, Recorder, seal
-from experiments.task import LanguageModeling, Watch, loaders
+from experiments.task import Drawn, LanguageModeling, Watch, validation
 
 
 def main(folder: Path) -> None:
@@ -55,12 +57,13 @@ def train(folder: Path) -> None:
         model.compile(backend=config["trainer"]["compile"])
     task = LanguageModeling(model, objective, optimizer, schedule, config["init_seed"], data.solved_at)
     watchers = build.watchers(config)
-    pieces = config["trainer"]["accumulate_grad_batches"]
+    pieces, size = config["trainer"]["accumulate_grad_batches"], config["batch_size"]
+    task.sequences = lambda length: validation(build.data_at(config, length), objective, size)
+    batches: Any = task.sequences(config["model"]["context"])
+    drawn = Drawn(data, objective, size, pieces, config["data_seed"])
     with Recorder(folder, build.measures(data, watchers, model)) as task.recorder:
         task.recorder.at(0, 0)
-        trainer(config, watchers).fit(
-            task, *loaders(data, objective, config["batch_size"], pieces, config["data_seed"])
-        )
+        trainer(config, watchers).fit(task, DataLoader(drawn, batch_size=None), DataLoader(batches, batch_size=None))
     seal(folder)
     summary = {
         "status": "finished" if task.recorder.diverged is None else "diverged",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from components.model import Decoder
 from components.registry import Registry
+from experiments.data import Data
 from experiments.measure import Measure
 
 if TYPE_CHECKING:  # importing it would import Lightning, which whoever only plans a study can do without
@@ -19,6 +20,9 @@ class Diagnostic:
     def __init__(self) -> None:
         """Nothing to prepare."""
 
+    def refuse(self, model: Decoder, at: Callable[[int], Data]) -> None:
+        """Raises ValueError if there is nothing to read in this model; `at` gives its data for another context."""
+
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """What this diagnostic records of a model."""
         raise NotImplementedError
@@ -28,6 +32,9 @@ class Diagnostic:
 
     def on_before_optimizer_step(self, task: LanguageModeling) -> None:
         """When gradients are complete, before they are clipped."""
+
+    def on_train_end(self, task: LanguageModeling) -> None:
+        """After the last step; gradients are off, and so is what is only on while training."""
 
 
 diagnostics: Registry[Diagnostic] = Registry(Diagnostic)

@@ -298,6 +298,17 @@ def test_bytes_and_characters(tmp_path: Path) -> None:
     assert characters.content != octets.content
 
 
+def test_words_are_the_most_frequent_of_the_training_part(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("to be, or not to be: " * 60 + "unheard " * 10, encoding="utf-8")
+    data = datas["text"](8, path=path, unit="words", words=5, validation=0.05)
+    assert data.vocabulary == 5
+    assert datas["text"](8, path=path, unit="words").vocabulary == 7, "what the text has, and the unknown"
+    held_out = data.validation()
+    assert held_out.targets.flatten()[-8:].tolist() != [0] * 8
+    assert set(data.train(64, 0, 0).inputs.unique().tolist()) == {0, 1, 2, 3, 4}
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
