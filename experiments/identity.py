@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from components.registry import Registry, unknown
 from experiments import build, provenance
 from experiments.budget import training_flops
+from experiments.inert import refuse_unused, unread
 from experiments.options import COMPONENTS, EXPERIMENTS
 
 SEEDS = ("seed", "init_seed", "data_seed")
@@ -82,6 +83,10 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     objective, optimizer, schedule = build.training(resolved)
     model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
     schedule(optimizer(model))
+    with unread(model) as unused:
+        flops = training_flops(model)
+    refuse_unused(model)
+    asked -= unused
     watchers = build.watchers(resolved)
     for watcher in watchers:
         watcher.refuse(model, lambda context: build.data_at(resolved, context))
@@ -95,7 +100,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
         asked=frozenset(asked),
         content=data.content,
         parameters=sum(p.numel() for p in model.parameters()),
-        flops=training_flops(model),
+        flops=flops,
         measures=names,
         code=provenance.code(resolved, asked),
     )

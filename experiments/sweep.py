@@ -72,7 +72,16 @@ def announcement(made: Plan, missing: int) -> str:
     """The size of a sweep, before it starts."""
     trials = len({trial.id for trial in made.trials})
     size = f"{_counted(len(made.arms), 'arm')} × {_counted(len(made.seeds), 'seed')} = {_counted(trials, 'trial')}"
-    return f"study {made.name}: {size}, {trials - missing} finished, {missing} to train"
+    lines = [f"study {made.name}: {size}, {trials - missing} finished, {missing} to train"]
+    alike = "trains the same trials as {}: nothing in its model reads what sets them apart"
+    return "\n".join([*lines, *(f"{label} {alike.format(other)}" for label, other in twins(made))])
+
+
+def twins(made: Plan) -> list[tuple[str, str]]:
+    """Arms whose trials are those of an earlier arm."""
+    first: dict[str, str] = {}
+    ids = {label: arm.trial(made.seeds[0])[0] for label, arm in made.arms.items()}
+    return [(label, first[id]) for label, id in ids.items() if first.setdefault(id, label) != label]
 
 
 def _counted(number: int, word: str) -> str:

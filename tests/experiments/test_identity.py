@@ -56,6 +56,18 @@ def test_a_kind_that_the_model_never_asked_for_does_not_count(compose: Compose) 
     assert identity(compose, "placement=pre", "norm=rmsnorm") != identity(compose, "placement=pre")
 
 
+@pytest.mark.parametrize("mixer", ["lstm", "gru", "rnn", "mingru", "none"])
+def test_positions_that_a_mixer_never_reads_do_not_count(compose: Compose, mixer: str) -> None:
+    ids = {p: understood(compose(f"mixer={mixer}", f"position={p}")).trial(0)[0] for p in ("none", "rope", "alibi")}
+    assert len(set(ids.values())) == 1
+    assert understood(compose(f"mixer={mixer}", "position=sinusoidal")).trial(0)[0] not in ids.values()
+
+
+def test_weights_that_nothing_reads_are_refused(compose: Compose) -> None:
+    with pytest.raises(ValueError, match=r"nothing in this model reads position.table.weight: .* choose another posit"):
+        understood(compose("mixer=lstm", "position=t5"))
+
+
 def test_data_count_by_content_and_not_by_path(compose: Compose, text: Path, tmp_path: Path) -> None:
     moved, other = tmp_path / "moved.txt", tmp_path / "other.txt"
     shutil.copy(text, moved)
