@@ -47,6 +47,8 @@ def differences(results: Results) -> dict[str, list[Any]]:
 def missing(results: Results) -> list[str]:
     """What a reader might think is there and is not."""
     lines = [_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"]
+    impossible = results.study.get("impossible", {})
+    lines += [f"{arm}: left out, as it cannot be built: {reason}" for arm, reason in impossible.items()]
     lines += [*_unmeasured(results), *_of_other_code(results), *_unmatched(results)]
     lines += [f"{arm} sees the future: a causal language model under the full mask" for arm in _clairvoyant(results)]
     seeds = len(results.study["seeds"])

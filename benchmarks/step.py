@@ -17,8 +17,8 @@ from torch.nn.functional import cross_entropy
 from experiments import build, trial
 from experiments.identity import understood
 from experiments.options import offer
+from experiments.register import register
 from experiments.run import CONF
-from experiments.sweep import register
 
 SHORT, LONG, ROUNDS = 50, 350, 5
 

@@ -18,11 +18,10 @@ from experiments import build, provenance
 from experiments.budget import training_flops
 from experiments.inert import refuse_unused, unread
 from experiments.options import COMPONENTS, EXPERIMENTS
+from experiments.refuse import refuse_bad_numbers
 
 SEEDS = ("seed", "init_seed", "data_seed")
 ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study that names none, where measured
-COMPILERS = ("none", "inductor", "aot_eager", "cudagraphs")
-COUNTS = ("max_steps", "val_check_interval", "accumulate_grad_batches", "threads")
 NUMBERS = ("model", "layers", "trainer", "batch_size", "init_seed", "data_seed")
 
 
@@ -77,7 +76,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     Raises whatever a part says to sizes or values that it cannot work with.
     """
     resolved = _with_knobs(plain(config), OmegaConf.select(config, "hydra.overrides.task") or [])
-    _refuse_bad_numbers(resolved)
+    refuse_bad_numbers(resolved)
     resolved = fit(resolved) if fit else resolved
     data = build.data(resolved)
     objective, optimizer, schedule = build.training(resolved)
@@ -128,21 +127,6 @@ def _with_knobs(config: dict[str, Any], overrides: Iterable[str]) -> dict[str, A
 def _follows_seed(config: DictConfig, key: str) -> bool:
     raw: Any = OmegaConf.to_container(config, resolve=False)
     return raw[key] == "${seed}"
-
-
-def _refuse_bad_numbers(config: Mapping[str, Any]) -> None:
-    """Raises ValueError for numbers that no trial can run with, or whose results would not be what they seem."""
-    trainer = config["trainer"]
-    counts = {f"trainer.{name}": trainer[name] for name in COUNTS} | {"batch_size": config["batch_size"]}
-    if config["runtime"]["slots"] is not None:
-        counts["runtime.slots"] = config["runtime"]["slots"]
-    for name, number in counts.items():
-        if number < 1:
-            raise ValueError(f"{name}={number}: must be at least 1")
-    if trainer["compile"] not in COMPILERS:
-        raise ValueError(f"trainer.compile: {unknown('backend', trainer['compile'], COMPILERS)}")
-    if trainer["precision"] == "16-mixed":
-        raise ValueError("trainer.precision=16-mixed scales gradients, whose norms would be wrong; take bf16-mixed")
 
 
 def identity(config: Mapping[str, Any], asked: frozenset[str], content: str) -> str:

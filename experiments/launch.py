@@ -45,7 +45,7 @@ class KnockoutLauncher(Launcher):
 
     def _folder(self, overrides: Sequence[str]) -> Path:
         """The folder that was prepared, or one prepared now, when another sweeper names settings."""
-        from experiments.sweep import prepared
+        from experiments.prepare import prepared
 
         named = {o.get_key_element(): o.value() for o in OverridesParser.create().parse_overrides(list(overrides))}
         if "trial" in named:

@@ -1,13 +1,20 @@
 """What a study cannot mean, said before anything trains."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from analysis.reduction import reducer
 from analysis.verdict import DIRECTIONS
 from components.registry import unknown
-from experiments.identity import Arm
 from experiments.options import KINDS
+
+if TYPE_CHECKING:
+    from experiments.identity import Arm
+
+COMPILERS = ("none", "inductor", "aot_eager", "cudagraphs")
+COUNTS = ("max_steps", "val_check_interval", "accumulate_grad_batches", "threads")
 
 
 def refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
@@ -52,3 +59,18 @@ def refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:
             raise ValueError(
                 f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
             )
+
+
+def refuse_bad_numbers(config: Mapping[str, Any]) -> None:
+    """Raises ValueError for numbers that no trial can run with, or whose results would not be what they seem."""
+    trainer = config["trainer"]
+    counts = {f"trainer.{name}": trainer[name] for name in COUNTS} | {"batch_size": config["batch_size"]}
+    if config["runtime"]["slots"] is not None:
+        counts["runtime.slots"] = config["runtime"]["slots"]
+    for name, number in counts.items():
+        if number < 1:
+            raise ValueError(f"{name}={number}: must be at least 1")
+    if trainer["compile"] not in COMPILERS:
+        raise ValueError(f"trainer.compile: {unknown('backend', trainer['compile'], COMPILERS)}")
+    if trainer["precision"] == "16-mixed":
+        raise ValueError("trainer.precision=16-mixed scales gradients, whose norms would be wrong; take bf16-mixed")

@@ -22,7 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from experiments import plugins
     from experiments.explain import explained
     from experiments.options import offer
-    from experiments.sweep import job, register
+    from experiments.register import register
+    from experiments.sweep import job
 
     given = list(sys.argv[1:] if arguments is None else arguments)
     multirun = [] if (HYDRAS | {"--multirun"}) & {word.partition("=")[0] for word in given} else ["--multirun"]

@@ -15,8 +15,8 @@ from omegaconf import DictConfig
 
 from experiments.identity import understood
 from experiments.options import offer
+from experiments.register import register
 from experiments.run import CONF
-from experiments.sweep import register
 
 ROOT = Path(__file__).parents[1]
 QUICK = (

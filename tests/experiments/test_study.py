@@ -6,8 +6,10 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 
+from experiments.axes import word
 from experiments.run import held
-from experiments.study import Plan, plan, word
+from experiments.study import Plan, plan
+from experiments.sweep import announcement
 
 Compose = Callable[..., DictConfig]
 
@@ -123,3 +125,19 @@ def test_a33_a_level_reads_back_as_itself(level: object) -> None:
     value = override.value()
     assert (str(value) if isinstance(level, str) else value) == level
     assert not override.is_sweep_override()
+
+
+def test_c7_a_combination_that_cannot_be_is_left_out_and_said_so(compose: Compose) -> None:
+    made = planned(compose, "model.heads=2,3", "model.width=16,24")
+    assert list(made.impossible) == ["model.heads=3"]
+    assert "heads=3 does not divide width=16; heads that do: 1, 2, 4, 8, 16" in made.impossible["model.heads=3"]
+    assert list(made.arms) == ["model.heads=2, model.width=16", "model.width=24", "model.heads=3, model.width=24"]
+    assert "left out, as it cannot be built: model.heads=3: heads=3 does not" in announcement(made, 3)
+
+
+@pytest.mark.parametrize("words", [("model.heads=2,3", "model.width=16"), ("model.heads=3,2", "model.width=16,24")])
+def test_c7_a_level_that_works_nowhere_and_a_baseline_that_does_not_are_refused(
+    compose: Compose, words: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValueError, match="heads=3 does not divide width=16"):
+        planned(compose, *words)

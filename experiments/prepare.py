@@ -1,0 +1,86 @@
+"""Write down what a study is to run, before it runs: the study, and the configuration of each trial that is missing."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from omegaconf import DictConfig
+
+from experiments import plugins
+from experiments.folder import CONFIG, STUDY, finished, opened, safe, write
+from experiments.identity import understood
+from experiments.provenance import git
+from experiments.study import Plan
+
+REPORTS = ("report.html", "report.md", "effects.csv")
+
+
+def refuse_other_code(results: Path, made: Plan, accepted: str) -> None:
+    """Raises ValueError if finished trials come from code that has changed since, unless `accepted` is `any`."""
+    arms = {trial.id: made.arms[trial.arm] for trial in made.trials}
+    summaries = {id: finished(results / "trials" / id) for id in arms}
+    old = sorted(id for id, summary in summaries.items() if summary and summary["code"] != arms[id].code)
+    if old and accepted != "any":
+        raise ValueError(
+            f"{len(old)} finished trials were made by code that has changed since: {', '.join(old)}; to compare them "
+            f"with new ones all the same type runtime.code=any, to train them again move them out of {results}/trials"
+        )
+
+
+def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tuple[list[Path], Path]:
+    """Write the study and the configuration of each unfinished trial; these trials' folders, and the study's.
+
+    What a report said of the study when it had other arms or trials is removed.
+    """
+    missing: dict[Path, dict[str, Any]] = {}
+    for trial in made.trials:
+        if finished(folder := results / "trials" / trial.id) is None:
+            missing.setdefault(folder, trial.config | {"label": f"{trial.arm} · seed {trial.seed}"})
+    for folder, config in missing.items():
+        _write_config(folder, config)
+    home = results / "studies" / safe(made.name)
+    home.mkdir(exist_ok=True)
+    asked = _recorded(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
+    before = yaml.safe_load((home / STUDY).read_text(encoding="utf-8")) if (home / STUDY).exists() else asked
+    if before["trials"] != asked["trials"]:
+        for name in REPORTS:
+            (home / name).unlink(missing_ok=True)
+    write(home / STUDY, yaml.safe_dump(asked, sort_keys=False, allow_unicode=True))
+    return list(missing), home
+
+
+def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, Any]:
+    """The study as it is run: what was asked, and which arms and trials that came to."""
+    arms = {label: {"levels": made.levels[label], **arm.described()} for label, arm in made.arms.items()}
+    trials = [{"id": trial.id, "arm": trial.arm, "seed": trial.seed} for trial in made.trials]
+    factors = sorted({factor for levels in made.levels.values() for factor in levels})
+    asked: dict[str, Any] = {
+        "name": made.name,
+        "command": shlex.join(["knockout", "run", *command]),
+        "report": reported,
+    }
+    asked["budget"] = next(iter(made.arms.values())).config["budget"]
+    asked["impossible"] = made.impossible
+    return made.study | asked | {"seeds": made.seeds, "factors": factors, "arms": arms, "trials": trials}
+
+
+def prepared(config: DictConfig) -> Path:
+    """The folder of the one trial that a configuration describes, as another sweeper asks for it."""
+    arm = understood(config)
+    id, resolved = arm.trial(config.seed)
+    folder = opened(Path(config.runtime.results)) / "trials" / id
+    if finished(folder) is None:
+        _write_config(folder, resolved | {"label": id})
+    return folder
+
+
+def _write_config(folder: Path, config: dict[str, Any]) -> None:
+    """What a trial is to do, and the state of the code that it was planned with; not what studies want of it."""
+    own = {key: value for key, value in config.items() if key not in ("study", "runtime", "trial")}
+    folder.mkdir(exist_ok=True)
+    write(
+        folder / CONFIG,
+        yaml.safe_dump(own | {"git": git(), "plugins": list(plugins.LOADED)}, sort_keys=False, allow_unicode=True),
+    )
