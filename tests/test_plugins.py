@@ -1,6 +1,7 @@
 """Parts from outside work like built-in ones, in every process; broken ones are told why."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -30,24 +31,57 @@ class Leak(nn.Module):
         return x + x.mean(-2, keepdim=True)
 '''
 POSITION = '''
+"""Turns half of each head."""
+
 import threading
+
+import torch
 
 from components.parts import Sizes
 from components.position import Position, positions
+from components.position.rope import RoPE
+from components.shapes import Heads
 
 LOCK = threading.Lock()  # what no pickle takes
 
 
-@positions.register("still")
-class Still(Position):
-    """y = x
+@positions.register("turn")
+class Turn(Position):
+    """RoPE on the first half of q and k
 
     Source: this test.
     """
 
-    def __init__(self, sizes: Sizes, *, number: float = 1.0) -> None:
+    def __init__(self, sizes: Sizes, *, base: float = 100.0) -> None:
         super().__init__(sizes)
-        self.number = (lambda value: value)(number)
+        self.rope = (lambda base: RoPE(sizes, base=base))(base)
+
+    def rotate(self, x: Heads) -> Heads:
+        first, second = x.chunk(2, -1)
+        return torch.cat([self.rope.rotate(first), second], -1)
+'''
+NORM = '''
+"""A norm that divides by the largest entry."""
+
+from torch import nn
+
+from components.norm import norms
+from components.shapes import Vector
+
+
+@norms.register("even")
+class Even(nn.Module):
+    """y = strength · x / max|x|
+
+    Source: this test.
+    """
+
+    def __init__(self, width: int, *, strength: float = 1.0) -> None:
+        super().__init__()
+        self.strength = strength
+
+    def forward(self, x: Vector) -> Vector:
+        return self.strength * x / x.abs().amax(-1, keepdim=True).clamp_min(1e-5)
 '''
 
 
@@ -65,17 +99,51 @@ def test_a_part_that_was_started_is_lawful_trains_and_is_listed(command: Command
     assert command("new", "norm", "my_norm").returncode == 1
 
 
-def test_a31_an_installed_package_and_a_named_file_are_found_by_every_process(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    (site / "stillness-1.0.dist-info").mkdir(parents=True)
-    (site / "stillness.py").write_text(POSITION, encoding="utf-8")
-    (site / "stillness-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: stillness\nVersion: 1.0\n")
-    (site / "stillness-1.0.dist-info" / "entry_points.txt").write_text("[knockout.parts]\nstill = stillness\n")
+def package(folder: Path) -> Path:
+    """A package as its author would write it: two modules, and what they are offered under."""
+    (folder / "stillness").mkdir(parents=True)
+    (folder / "stillness" / "__init__.py").write_text("from stillness import norm, position\n", encoding="utf-8")
+    (folder / "stillness" / "norm.py").write_text(NORM, encoding="utf-8")
+    (folder / "stillness" / "position.py").write_text(POSITION, encoding="utf-8")
+    (folder / "pyproject.toml").write_text(
+        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n\n'
+        '[project]\nname = "stillness"\nversion = "1.0"\n\n'
+        '[project.entry-points."knockout.parts"]\nstill = "stillness"\n',
+        encoding="utf-8",
+    )
+    return folder
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> dict[str, str]:
+    """An environment in which pip has installed that package."""
+    site, source = tmp_path / "site", package(tmp_path / "source")
+    words = ("install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--target", str(site))
+    ran = typed(tmp_path, *words, str(source), program=("-m", "pip"))
+    assert ran.returncode == 0, ran.stderr
+    return {**os.environ, "PYTHONPATH": str(site)}
+
+
+def test_a31_an_installed_package_sweeps_and_reports_like_built_in_parts(
+    installed: dict[str, str], tmp_path: Path
+) -> None:
+    words = ("norm=layernorm,even", "position=rope,turn", "seed=0,1", *QUICK, "runtime.tracking_uri=none")
+    ran = typed(tmp_path, "run", *words, env=installed)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "4 arms × 2 seeds = 8 trials" in ran.stdout
+    assert len(re.findall(r"^norm=even, position=turn · seed \d: finished", ran.stdout, re.MULTILINE)) == 2
+    page = next((tmp_path / "results" / "studies").glob("*/report.md")).read_text(encoding="utf-8")
+    assert "| norm=even, position=turn |" in page
+    for part in ("norm=even", "position=turn"):
+        assert f"{part} keeps its contract" in typed(tmp_path, "check", part, env=installed).stdout
+    assert "strength: float = 1.0" in typed(tmp_path, "parts", "norm", env=installed).stdout
+
+
+def test_a31_a_file_that_is_named_is_loaded_by_every_process(command: Command, tmp_path: Path) -> None:
     named = tmp_path / "other.py"
-    named.write_text(POSITION.replace('"still"', '"named"'), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(site)}
-    words = ("position=still,named", "position.number=3", f"plugins=[{named}]", *QUICK, "runtime.tracking_uri=none")
-    ran = typed(tmp_path, "run", *words, env=environment)
+    named.write_text(POSITION, encoding="utf-8")
+    words = ("position=rope,turn", "position.base=300", f"plugins=[{named}]", *QUICK, "runtime.tracking_uri=none")
+    ran = command("run", *words)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "2 arms" in ran.stdout
 

@@ -30,7 +30,7 @@ def trained(folder: Path) -> pd.DataFrame:
     return pd.read_parquet(folder / TABLE)
 
 
-def test_the_same_trial_twice_is_the_same_history_bit_for_bit(folder_of: Prepared) -> None:
+def test_c33_the_same_trial_twice_is_the_same_history_bit_for_bit(folder_of: Prepared) -> None:
     first, second = folder_of(), folder_of()
     trained(first)
     torch.manual_seed(99)  # whatever ran before in the process does not matter
@@ -109,7 +109,7 @@ def test_c21_clipping_bounds_the_update(folder_of: Prepared) -> None:
     )
 
 
-def test_accumulation_counts_optimizer_steps_and_all_tokens(folder_of: Prepared) -> None:
+def test_c23_accumulation_counts_optimizer_steps_and_all_tokens(folder_of: Prepared) -> None:
     history = trained(folder_of("trainer.accumulate_grad_batches=2", "batch_size=2"))
     assert history.step.to_list() == list(range(7))
     assert history.tokens.to_list() == [2 * 2 * 16 * step for step in range(7)]
@@ -136,7 +136,7 @@ def test_a_clip_of_zero_is_none_as_lightning_has_it(folder_of: Prepared) -> None
     pd.testing.assert_frame_equal(zero, none)
 
 
-def test_dropout_depends_on_seed_and_step_and_is_off_in_validation(folder_of: Prepared) -> None:
+def test_c4_dropout_depends_on_seed_and_step_and_is_off_in_validation(folder_of: Prepared) -> None:
     dropping = ["model.dropout=0.5", "attention.dropout=0.5"]
     first, again, without = trained(folder_of(*dropping)), trained(folder_of(*dropping)), trained(folder_of())
     pd.testing.assert_frame_equal(first, again)
@@ -181,7 +181,7 @@ def test_every_schedule_peaks_at_the_given_rate_and_takes_every_step(name: str) 
 
 
 @pytest.mark.parametrize("name", optimizers.names())
-def test_every_optimizer_has_each_parameter_once_and_decays_no_vector(folder_of: Prepared, name: str) -> None:
+def test_c18_c19_every_optimizer_has_each_parameter_once_and_decays_no_vector(folder_of: Prepared, name: str) -> None:
     config = yaml.safe_load((folder_of("readout=tied", f"optimizer={name}") / "config.yaml").read_text())
     model: Decoder = build.model(config, 50)[0]
     optimizer = optimizers[name](model, weight_decay=0.3)
@@ -268,7 +268,7 @@ def test_masked_targets_are_the_hidden_tokens_and_no_others() -> None:
     assert float((posed.inputs[hidden] == 9).float().mean()) == pytest.approx(0.8, abs=0.03)
 
 
-def test_batches_depend_on_seed_and_step_alone_and_targets_are_the_next_tokens() -> None:
+def test_c28_batches_depend_on_seed_and_step_alone_and_targets_are_the_next_tokens() -> None:
     data = datas["pydoc"](16)
     first, again, later, other = (data.train(4, *at) for at in ((0, 5), (0, 5), (0, 6), (1, 5)))
     assert torch.equal(first.inputs, again.inputs)
