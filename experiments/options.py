@@ -34,7 +34,7 @@ class Model:
 
 @dataclass
 class Trainer:
-    """What lightning.Trainer takes under the same names; the threads of a trial on a CPU; torch.compile's backend."""
+    """What lightning.Trainer takes under the same names; `threads` of a trial on a CPU, torch.compile's backend."""
 
     max_steps: int = MISSING
     val_check_interval: int = MISSING
@@ -42,6 +42,7 @@ class Trainer:
     accumulate_grad_batches: int = MISSING
     precision: str = MISSING
     accelerator: str = MISSING
+    devices: int = MISSING
     threads: int = MISSING
     compile: str = MISSING
 
@@ -52,6 +53,15 @@ class Runtime:
 
     results: str = MISSING
     slots: int | None = MISSING
+    trials_per_device: int = MISSING
+    smoke: int = MISSING
+    retries: int = MISSING
+    stop_after: int | None = MISSING
+    timeout_minutes: float | None = MISSING
+    checkpoint_minutes: float = MISSING
+    keep_gb: float = MISSING
+    failed: str = MISSING
+    elsewhere: str = MISSING
     tracking_uri: str | None = MISSING
     code: str = MISSING
 

@@ -14,6 +14,7 @@ from experiments.identity import understood
 from experiments.provenance import git
 from experiments.study import Plan
 
+KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
 REPORTS = ("report.html", "report.md", "effects.csv")
 
 
@@ -79,6 +80,7 @@ def prepared(config: DictConfig) -> Path:
 def _write_config(folder: Path, config: dict[str, Any]) -> None:
     """What a trial is to do, and the state of the code that it was planned with; not what studies want of it."""
     own = {key: value for key, value in config.items() if key not in ("study", "runtime", "trial")}
+    own["runtime"] = {key: config["runtime"][key] for key in KEPT}
     folder.mkdir(exist_ok=True)
     write(
         folder / CONFIG,

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import torch
 from torch import Tensor
@@ -26,7 +27,7 @@ class Recorder:
     Tensors are kept as they are until a flush, so that recording does not wait for the device.
     """
 
-    def __init__(self, folder: Path, measures: Sequence[Measure], every: int = 50) -> None:
+    def __init__(self, folder: Path, measures: Sequence[Measure], before: bytes | None = None, every: int = 50) -> None:
         axes = [pa.field("step", pa.int64()), pa.field("tokens", pa.int64())]
         self.folder, self.every = folder, every
         self.schema = pa.schema([*axes, *(measure.field() for measure in measures)])
@@ -35,6 +36,13 @@ class Recorder:
         self._rows: dict[int, dict[str, list[Tensor]]] = {}
         self._tokens: dict[int, int] = {}
         self._writer = pa.ipc.new_stream(str(folder / STREAM), self.schema)
+        for batch in _batches(pa.BufferReader(before)) if before else ():
+            self._writer.write_table(_as(self.schema, pa.Table.from_batches([batch])))
+
+    def so_far(self) -> bytes:
+        """Everything recorded until now, as a stream without its end."""
+        self.flush()
+        return (self.folder / STREAM).read_bytes()
 
     def at(self, step: int, tokens: int) -> None:
         """Begin or go on with the row of this optimizer step, `tokens` seen with it; earlier rows are complete."""
@@ -50,7 +58,7 @@ class Recorder:
         self._rows[next(reversed(self._rows))][name].append(value.detach())
 
     def flush(self) -> None:
-        """Write all rows, and notice the first step whose loss is not finite."""
+        """Write all rows, and notice the first step whose loss is not finite; no row comes after that one."""
         rows, tokens, self._rows, self._tokens = self._rows, self._tokens, {}, {}
         cells = [(step, name, values) for step, row in rows.items() for name, values in row.items()]
         means = torch.stack([torch.stack(values).float().mean() for *_, values in cells]).tolist() if cells else []
@@ -61,7 +69,8 @@ class Recorder:
             columns[name][place[step]] = mean
             if self.diverged is None and name.endswith("/loss") and not math.isfinite(mean):
                 self.diverged = step
-        self._writer.write_table(pa.table(columns, schema=self.schema))
+        table = pa.table(columns, schema=self.schema)
+        self._writer.write_table(table if self.diverged is None else table.filter(pc.field("step") <= self.diverged))
 
     def __enter__(self) -> "Recorder":
         return self
@@ -76,7 +85,7 @@ class Recorder:
 
 def read(folder: Path) -> pa.Table | None:
     """A trial's history so far: the finished table, or what a stream holds up to where it was torn."""
-    batches = [] if (folder / TABLE).exists() else list(_batches(folder / STREAM))
+    batches = [] if (folder / TABLE).exists() else list(_read(folder / STREAM))
     if (folder / TABLE).exists():  # perhaps only by now
         return pq.read_table(folder / TABLE)
     return pa.Table.from_batches(batches) if batches else None
@@ -85,14 +94,34 @@ def read(folder: Path) -> pa.Table | None:
 def seal(folder: Path) -> None:
     """Turn the stream into the finished table, whole or not at all."""
     table = read(folder)
-    pq.write_table(table, folder / f"{TABLE}.part")
-    (folder / f"{TABLE}.part").rename(folder / TABLE)
+    assert table is not None, "a trial has at least the row of its first validation"
+    part = folder / f"{TABLE}.part"
+    try:
+        pq.write_table(table.combine_chunks(), part)
+        part.rename(folder / TABLE)
+    finally:
+        part.unlink(missing_ok=True)
     (folder / STREAM).unlink()
 
 
-def _batches(stream: Path) -> Iterator[pa.RecordBatch]:
+def _as(schema: pa.Schema, table: pa.Table) -> pa.Table:
+    """Rows with the columns of a schema, empty where they had none: diagnostics may have changed since."""
+    rows = len(table)
+    columns = {name: table[name] if name in table.column_names else pa.nulls(rows) for name in schema.names}
+    return pa.table(columns).cast(schema)
+
+
+def _read(stream: Path) -> Iterator[pa.RecordBatch]:
     try:
-        with pa.OSFile(str(stream)) as file, pa.ipc.open_stream(file) as reader:
+        with pa.OSFile(str(stream)) as file:
+            yield from _batches(file)
+    except OSError:  # not begun
+        return
+
+
+def _batches(file: pa.NativeFile) -> Iterator[pa.RecordBatch]:
+    try:
+        with pa.ipc.open_stream(file) as reader:
             yield from reader
-    except (pa.ArrowInvalid, OSError):  # not begun, or the end is not written yet: the trial runs, or was killed
+    except (pa.ArrowInvalid, OSError):  # the end is not written yet: the trial runs, or was killed
         return

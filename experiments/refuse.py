@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from experiments.identity import Arm
 
 COMPILERS = ("none", "inductor", "aot_eager", "cudagraphs")
-COUNTS = ("max_steps", "val_check_interval", "accumulate_grad_batches", "threads")
+COUNTS = ("max_steps", "devices", "val_check_interval", "accumulate_grad_batches", "threads")
 
 
 def refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
@@ -70,6 +70,8 @@ def refuse_bad_numbers(config: Mapping[str, Any]) -> None:
     for name, number in counts.items():
         if number < 1:
             raise ValueError(f"{name}={number}: must be at least 1")
+    if config["batch_size"] % trainer["devices"]:
+        raise ValueError(f"trainer.devices={trainer['devices']} cannot share batch_size={config['batch_size']} evenly")
     if trainer["compile"] not in COMPILERS:
         raise ValueError(f"trainer.compile: {unknown('backend', trainer['compile'], COMPILERS)}")
     if trainer["precision"] == "16-mixed":

@@ -1,27 +1,30 @@
 """The Lightning module: batches in, loss out, and nothing else. Parts and diagnostics live elsewhere."""
 
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable
 from typing import Any
 
 import lightning as L
 import torch
 from lightning.pytorch.utilities.types import OptimizerLRSchedulerConfig
-from torch import Tensor
+from torch import Tensor, distributed
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
-from torch.utils.data import IterableDataset
 
 from components.initialise import key
 from components.model import Decoder
-from experiments.data import IGNORED, Batch, Data
+from experiments.batches import SINGLE, Rank
+from experiments.checkpoint import Checkpoint
+from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic
 from experiments.objective import Objective
 from experiments.recorder import Recorder
 
 
 class LanguageModeling(L.LightningModule):
-    """Minimise the objective's mean over scored tokens; validation is their mean over the whole set."""
+    """Minimise the objective's mean over scored tokens; validation is their mean over the whole set.
+
+    The model is validated before the first step, every `interval` steps and after the last, whatever process does it.
+    """
 
     def __init__(
         self,
@@ -30,66 +33,100 @@ class LanguageModeling(L.LightningModule):
         optimizer: Callable[[Decoder], Optimizer],
         schedule: Callable[[Optimizer], LRScheduler],
         seed: int,
+        interval: int = 1,
         solved_at: float | None = None,
+        rank: Rank = SINGLE,
+        begun: Checkpoint | None = None,
     ) -> None:
         super().__init__()
         self.model = model
         self.objective = objective
-        self.seed, self.solved_at = seed, solved_at
-        self._was_solved, self._validated = False, -1
+        self.seed, self.interval, self.solved_at, self.rank, self.begun = seed, interval, solved_at, rank, begun
         self.recorder: Recorder
         self.sequences: Callable[[int], list[Batch]]
+        self.save: Callable[[LanguageModeling], None] = lambda task: None
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
-        self.tokens = 0
-        self._held_out: list[Tensor] = []
+        self._first = begun.step if begun else 0
+        self._validated = self._first if begun else -1
+        self.tokens = begun.tokens if begun else 0
+        self.solved = begun.solved if begun else False
+
+    @property
+    def step(self) -> int:
+        """Optimizer steps since the trial began, whatever interrupted it."""
+        return self._first + self.global_step
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps that the trial is to take in all."""
+        return self._first + self.trainer.max_steps
+
+    def on_train_start(self) -> None:
+        if self.begun is None:
+            self.recorder.at(0, 0)
+            self.validate()
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
-        self._reseed(index)
+        self._reseed(self._first * self.trainer.accumulate_grad_batches + index)
         logits = self.model(batch.inputs)
         self._norms = None
-        self.tokens += batch.targets.numel()
-        self.recorder.at(self.global_step + 1, self.tokens)
+        self.tokens += batch.targets.numel() * self.rank.world
+        self.recorder.at(self.step + 1, self.tokens)
         loss = self.objective(logits, batch.targets).sum() / batch.scored
-        self.recorder.record("train/loss", loss)
+        self.recorder.record("train/loss", self._shared(loss.detach().clone()) / self.rank.world)
         return loss + self.objective.penalty(logits, batch.targets) if self.objective.z_loss else loss
 
     def _reseed(self, index: int) -> None:
         """What is dropped depends on (seed, step) alone. torch.manual_seed would cost a stack trace an accelerator."""
-        number = key("dropout", self.seed, index)
+        number = key("dropout", self.seed, index, *([self.rank.number] if self.rank.number else []))
         torch.default_generator.manual_seed(number)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(number)
+
+    def _shared(self, values: Tensor) -> Tensor:
+        """The sum over all ranks."""
+        if self.rank.world > 1:
+            distributed.all_reduce(values)
+        return values
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
         self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
 
     def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
+        if (batch_idx + 1) % self.trainer.accumulate_grad_batches == 0:
+            if self.step % self.interval == 0:
+                self.validate()
+            self.save(self)
         if self.recorder.diverged is not None:
             self.trainer.should_stop = True
 
-    def validation_step(self, batch: Batch, index: int) -> None:
-        logits, scored = self.model(batch.inputs), batch.targets != IGNORED
-        losses, right = self.objective(logits, batch.targets), (logits.argmax(-1) == batch.targets) & scored
-        self._held_out.append(torch.stack([losses.sum(), right.sum().float(), scored.sum().float()]))
-
-    def on_validation_epoch_end(self) -> None:
-        loss, right, count = torch.stack(self._held_out).cpu().double().sum(0)
-        self._held_out.clear()
-        self._validated = self.global_step
-        self.recorder.record("val/loss", loss / count)
-        self.recorder.record("val/accuracy", right / count)
-        if self.solved_at is not None:
-            self._record_solving(bool(right / count >= self.solved_at))
-
-    @torch.no_grad()
     def on_train_end(self) -> None:
         """The last validation is that of the trained model, whatever the interval."""
-        if self._validated != self.global_step:
-            self.eval()
-            for index, batch in enumerate(self.held_out(self.model.sizes.context)):
-                self.validation_step(batch, index)
-            self.on_validation_epoch_end()
+        if self._validated != self.step and self.recorder.diverged is None:
+            self.validate()
+
+    @torch.no_grad()
+    def validate(self) -> None:
+        """Record loss and accuracy over the whole validation set; ranks share its batches."""
+        self.eval()
+        sums = torch.zeros(3, dtype=torch.float64, device=self.device)
+        with self.trainer.precision_plugin.forward_context():
+            for batch in self.held_out(self.model.sizes.context)[self.rank.number :: self.rank.world]:
+                sums += self._scores(batch)
+        loss, right, scored = self._shared(sums).cpu()
+        self.train()
+        self._validated = self.step
+        self.recorder.record("val/loss", loss / scored)
+        self.recorder.record("val/accuracy", right / scored)
+        if self.solved_at is not None:
+            self._record_solving(bool(right / scored >= self.solved_at))
+
+    def _scores(self, batch: Batch) -> Tensor:
+        """Sum of losses, right answers, scored tokens."""
+        logits, scored = self.model(batch.inputs), batch.targets != IGNORED
+        losses, right = self.objective(logits, batch.targets), (logits.argmax(-1) == batch.targets) & scored
+        return torch.stack([losses.sum(), right.sum(), scored.sum()])
 
     def held_out(self, length: int) -> list[Batch]:
         """The validation set in sequences of this length, where the model is."""
@@ -98,13 +135,16 @@ class LanguageModeling(L.LightningModule):
     def _record_solving(self, solved: bool) -> None:
         """Whether the task is solved now, and at which step it first was; no step where it never was."""
         self.recorder.record("solved", torch.tensor(float(solved)))
-        if solved and not self._was_solved:
-            self.recorder.record("steps_to_solve", torch.tensor(float(self.global_step)))
-            self._was_solved = True
+        if solved and not self.solved:
+            self.recorder.record("steps_to_solve", torch.tensor(float(self.step)))
+            self.solved = True
 
     def configure_optimizers(self) -> OptimizerLRSchedulerConfig:
         optimizer = self._optimizer(self.model)
         schedule = self._schedule(optimizer)
+        if self.begun is not None:
+            optimizer.load_state_dict(self.begun.optimizer)
+            schedule.load_state_dict(self.begun.schedule)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def gradient_norms(self) -> Tensor:
@@ -143,27 +183,5 @@ class Watch(L.Callback):
     @torch.no_grad()
     def on_train_end(self, trainer: L.Trainer, pl_module: Any) -> None:
         pl_module.eval()
-        for diagnostic in self.diagnostics:
+        for diagnostic in [] if pl_module.recorder.diverged is not None else self.diagnostics:
             diagnostic.on_train_end(pl_module)
-
-
-class Drawn(IterableDataset[Batch]):
-    """Training batches without end: those of a step from (seed, step), in as many pieces as it accumulates."""
-
-    def __init__(self, data: Data, objective: Objective, size: int, pieces: int, seed: int) -> None:
-        self.data, self.objective, self.size, self.pieces, self.seed = data, objective, size, pieces, seed
-
-    def __iter__(self) -> Iterator[Batch]:
-        for step in count():
-            whole = self.data.train(self.size * self.pieces, self.seed, step)
-            yield from posed(self.objective, whole, self.data.vocabulary, self.seed, step).pieces(self.size)
-
-
-def posed(objective: Objective, batch: Batch, vocabulary: int, *words: object) -> Batch:
-    """The batch as the objective poses it, with what that draws drawn from these words."""
-    return objective.pose(batch, vocabulary, torch.Generator().manual_seed(key("pose", *words)))
-
-
-def validation(data: Data, objective: Objective, size: int) -> list[Batch]:
-    """The validation set in batches, larger than those of training, as they need no gradient."""
-    return posed(objective, data.validation(), data.vocabulary, "validation").pieces(4 * size)

@@ -1,104 +1,162 @@
-"""One trial: one arm, one seed, one process, one folder.
+"""One trial: one arm, one seed, one folder, and a process for each of its devices.
 
 The folder comes with a `config.yaml`. A trial adds `history.parquet` (every measured value),
 `trial.log` and, last and whole, `summary.json`: where it stands, the trial is complete. What a
-killed attempt left behind moves to `attempts/N/`.
+killed attempt left behind moves to `attempts/N/`; a `checkpoint.pt` is where the next one goes on.
 """
 
+import errno
 import json
 import os
 import resource
+import signal
 import sys
+import tempfile
 import time
 import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import lightning as L
 import torch
 import yaml
+from lightning.fabric.plugins.environments.lightning import LightningEnvironment
+from lightning.pytorch.strategies import DDPStrategy
 from torch.utils.data import DataLoader
 
 from experiments import build, plugins, provenance
+from experiments.batches import SINGLE, Drawn, Rank, validation
+from experiments.checkpoint import CHECKPOINT, Checkpoint, Saver, keep
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
-from experiments.recorder import STREAM, TABLE, Recorder, seal
-from experiments.task import Drawn, LanguageModeling, Watch, validation
+from experiments.recorder import Recorder, seal
+from experiments.task import LanguageModeling, Watch
+
+STOPPED = os.EX_TEMPFAIL  # the exit status of a trial that was asked to stop, and can go on
+OURS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, rank: Rank = SINGLE) -> None:
     """Run the trial of a folder as a process of its own: everything it prints goes to its log, errors too.
 
-    Exits with 1 if it failed.
+    Exits with ENOMEM or ENOSPC if memory or disk did not suffice, with `STOPPED` if it was asked to stop, and
+    with 1 if it failed in another way.
     """
     if finished(folder) is not None:
         return
-    set_aside(folder)
-    with (folder / LOG).open("w", buffering=1, encoding="utf-8") as log:
+    with (folder / (LOG if rank.number == 0 else f"rank{rank.number}.log")).open("w", buffering=1) as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         try:
-            train(folder)
-        except BaseException:
+            train(folder, rank, asked_to_stop())
+        except BaseException as error:
             traceback.print_exc()
-            sys.exit(1)
+            print(reason(folder, error), file=sys.stderr)
+            os._exit(status(error))  # whatever the other ranks wait for
 
 
-def train(folder: Path) -> None:
+def status(error: BaseException) -> int:
+    """The exit status that says what kind of failure this was."""
+    if isinstance(error, SystemExit):
+        return STOPPED
+    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error):
+        return errno.ENOMEM
+    return errno.ENOSPC if isinstance(error, OSError) and error.errno == errno.ENOSPC else 1
+
+
+def reason(folder: Path, error: BaseException) -> str:
+    """One line: why the trial ended."""
+    said = {
+        errno.ENOMEM: "out of memory",
+        errno.ENOSPC: f"the disk of {folder} is full: free some of it, or name another with runtime.results=FOLDER",
+        STOPPED: str(error),
+    }
+    return said.get(status(error), f"{type(error).__name__}: {error}")
+
+
+def train(folder: Path, rank: Rank = SINGLE, stopping: Callable[[], bool] = lambda: False) -> None:
     """Train as the folder's configuration says, then seal the history and write the summary."""
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
     plugins.load(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
+    begun, watchers = Checkpoint.read(folder), build.watchers(config)
+    data, task = prepared(config, rank, begun)
+    with ExitStack() as stack:
+        home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        task.save = Saver(home, 60 * config["runtime"]["checkpoint_minutes"], stopping)
+        before = begun.history.numpy().tobytes() if begun else None
+        measures = build.measures(data, watchers, task.model)
+        task.recorder = stack.enter_context(Recorder(home, measures, before))
+        fit(config, task, data, watchers)
+    if rank.number == 0:
+        seal(folder)
+        keep(folder, task.model, config["runtime"]["keep_gb"])
+        spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - busy}
+        write(folder / SUMMARY, json.dumps(summary(config, task, data) | spent, indent=2, ensure_ascii=False))
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+
+
+def prepared(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tuple[build.Data, LanguageModeling]:
+    """The data, and the task with the weights that it begins with, or had when it stopped."""
     data = build.data(config)
     objective, optimizer, schedule = build.training(config)
     model, _ = build.model(config, data.vocabulary + objective.extra_tokens)
+    if begun is not None:
+        model.load_state_dict(begun.model)
     if config["trainer"]["compile"] != "none":
         model.compile(backend=config["trainer"]["compile"])
-    task = LanguageModeling(model, objective, optimizer, schedule, config["init_seed"], data.solved_at)
-    watchers = build.watchers(config)
-    pieces, size = config["trainer"]["accumulate_grad_batches"], config["batch_size"]
-    task.sequences = lambda length: validation(build.data_at(config, length), objective, size)
-    batches: Any = task.sequences(config["model"]["context"])
-    drawn = Drawn(data, objective, size, pieces, config["data_seed"])
-    with Recorder(folder, build.measures(data, watchers, model)) as task.recorder:
-        task.recorder.at(0, 0)
-        trainer(config, watchers).fit(task, DataLoader(drawn, batch_size=None), DataLoader(batches, batch_size=None))
-    seal(folder)
-    summary = {
-        "status": "finished" if task.recorder.diverged is None else "diverged",
-        "diverged_step": task.recorder.diverged,
-        "steps": task.global_step,
+    interval = config["trainer"]["val_check_interval"]
+    task = LanguageModeling(
+        model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, begun
+    )
+    task.sequences = lambda length: validation(build.data_at(config, length), objective, config["batch_size"])
+    return data, task
+
+
+def fit(config: build.Config, task: LanguageModeling, data: build.Data, watchers: list[Diagnostic]) -> None:
+    """The steps that are left, by Lightning with nothing on but the loop."""
+    given = {key: value for key, value in config["trainer"].items() if key not in OURS}
+    given["max_steps"] -= task.begun.step if task.begun else 0
+    del given["val_check_interval"]
+    many: Any = task.rank.world > 1
+    strategy = DDPStrategy(cluster_environment=LightningEnvironment()) if many else "auto"
+    trainer = L.Trainer(
+        **given, devices=task.rank.world, strategy=strategy, callbacks=[Watch(watchers)], logger=False,
+        plugins=None if many else [LightningEnvironment()], use_distributed_sampler=False, limit_val_batches=0,
+        enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+    )  # fmt: skip
+    pieces = config["trainer"]["accumulate_grad_batches"]
+    begun = task.begun.step if task.begun else 0
+    drawn = Drawn(data, task.objective, config["batch_size"], pieces, config["data_seed"], begun, task.rank)
+    trainer.fit(task, DataLoader(drawn, batch_size=None))
+
+
+def summary(config: build.Config, task: LanguageModeling, data: build.Data) -> dict[str, Any]:
+    """What became of the trial, and what it ran on."""
+    diverged = task.recorder.diverged
+    return {
+        "status": "finished" if diverged is None else "diverged",
+        "diverged_step": diverged,
+        "steps": task.step if diverged is None else diverged,
         "tokens": task.tokens,
         "parameters": sum(p.numel() for p in task.model.parameters()),
-        "seconds": time.perf_counter() - started,
-        "cpu_seconds": time.process_time() - busy,
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "devices": task.rank.world,
+        "resumed_from": task.begun.step if task.begun else None,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
         "data": {"vocabulary": data.vocabulary, "floor": data.floor, "content": data.content},
         "code": config["code"],
         "git": config["git"],
         "versions": provenance.versions(),
     }
-    write(folder / SUMMARY, json.dumps(summary, indent=2, ensure_ascii=False))
 
 
-def trainer(config: build.Config, watchers: list[Diagnostic]) -> L.Trainer:
-    """Lightning's trainer with nothing on but the loop; the whole validation set is read before the first step too."""
-    given = {key: value for key, value in config["trainer"].items() if key not in ("threads", "compile")}
-    given["val_check_interval"] *= given["accumulate_grad_batches"]  # Lightning counts batches, we count steps
-    return L.Trainer(
-        **given, devices=1, callbacks=[Watch(watchers)], logger=False, check_val_every_n_epoch=None,
-        num_sanity_val_steps=-1, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
-    )  # fmt: skip
-
-
-def set_aside(folder: Path) -> None:
-    """Move what an unfinished attempt left into `attempts/N/`."""
-    left = [folder / name for name in (STREAM, TABLE, LOG) if (folder / name).exists()]
-    if left:
-        attempts = folder / "attempts"
-        home = attempts / str(len(list(attempts.glob("*"))))
-        home.mkdir(parents=True)
-        for path in left:
-            path.rename(home / path.name)
+def asked_to_stop() -> Callable[[], bool]:
+    """Whether this process was asked to stop since: by SIGTERM, or SIGUSR1, which Slurm sends before time is up."""
+    asked: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, lambda number, frame: asked.append(number))
+    return lambda: bool(asked)

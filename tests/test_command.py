@@ -33,6 +33,7 @@ def test_every_trial_is_whole(swept: Path) -> None:
             "history.parquet",
             "summary.json",
             "trial.log",
+            "weights.pt",
         }
 
 

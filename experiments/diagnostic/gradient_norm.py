@@ -39,7 +39,7 @@ class GradientNorm(Diagnostic):
             self._members[row, [order[p] for p in group]] = 1.0
 
     def on_before_optimizer_step(self, task: LanguageModeling) -> None:
-        if task.global_step % self.every:
+        if task.step % self.every:
             return
         norms = (self._members @ task.gradient_norms().float().square()).sqrt()
         for name, norm in zip(self._names, norms.unbind(), strict=True):

@@ -28,6 +28,16 @@ class Pair(Optimizer):
             optimizer.step()
         return loss
 
+    def state_dict(self) -> dict[str, Any]:
+        """That of each."""
+        return {"both": [optimizer.state_dict() for optimizer in self.both]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Each its own; their groups stay these groups."""
+        for optimizer, state in zip(self.both, state_dict["both"], strict=True):
+            optimizer.load_state_dict(state)
+        self.param_groups = [group for optimizer in self.both for group in optimizer.param_groups]
+
 
 @optimizers.register("muon")
 def muon(

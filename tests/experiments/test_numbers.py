@@ -91,7 +91,9 @@ def test_c26_a_token_of_a_short_row_weighs_what_any_token_weighs() -> None:
 def test_c35_a_trial_leaves_flat_files(folder_of: Prepared) -> None:
     folder = folder_of()
     trained(folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["config.yaml", "history.parquet", "summary.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "config.yaml", "history.parquet", "summary.json", "weights.pt",
+    ]  # fmt: skip
 
 
 def test_c37_a_finished_trial_is_left_as_it_is_and_more_steps_are_another_trial(

@@ -1,0 +1,80 @@
+"""Where a trial stands, so that it can go on from there; and the weights that it ends with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
+
+CHECKPOINT, WEIGHTS = "checkpoint.pt", "weights.pt"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that the next step depends on besides the configuration: torch's own types and plain ones."""
+
+    step: int
+    tokens: int
+    solved: bool
+    model: dict[str, Any]
+    optimizer: dict[str, Any]
+    schedule: dict[str, Any]
+    history: torch.Tensor
+
+    @classmethod
+    def of(cls, task: LanguageModeling) -> Checkpoint:
+        """Where this task stands between two steps."""
+        optimizer: Any = task.optimizers(use_pl_optimizer=False)
+        schedule: Any = task.lr_schedulers()
+        states = (task.model.state_dict(), optimizer.state_dict(), schedule.state_dict())
+        history = torch.frombuffer(bytearray(task.recorder.so_far()), dtype=torch.uint8)
+        return cls(task.step, task.tokens, task.solved, *states, history)
+
+    @classmethod
+    def read(cls, folder: Path) -> Checkpoint | None:
+        """The folder's checkpoint, if there is one."""
+        path = folder / CHECKPOINT
+        return cls(**torch.load(path, weights_only=True, map_location="cpu")) if path.exists() else None
+
+
+class Saver:
+    """Writes a checkpoint every so many seconds, and once more when asked to stop."""
+
+    def __init__(self, folder: Path, seconds: float, stopping: Callable[[], bool]) -> None:
+        self.folder, self.seconds, self.stopping = folder, seconds, stopping
+        self._last = time.monotonic()
+
+    def __call__(self, task: LanguageModeling) -> None:
+        """After a step. Raises SystemExit once it was asked to stop."""
+        stop = self.stopping()
+        if (stop or time.monotonic() - self._last > self.seconds) and task.step < task.steps:
+            if task.rank.number == 0:
+                save(self.folder / CHECKPOINT, vars(Checkpoint.of(task)))
+            self._last = time.monotonic()
+        if stop:
+            raise SystemExit(f"stopped after step {task.step}, to be continued from there")
+
+
+def save(path: Path, state: Any) -> None:
+    """The whole file or none of it."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        torch.save(state, part)
+        part.rename(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def keep(folder: Path, model: torch.nn.Module, limit: float) -> None:
+    """Keep the final weights while all that are kept beside this trial's stay within `limit` gigabytes."""
+    size = sum(p.numel() * p.element_size() for p in model.parameters())
+    kept = sum(path.stat().st_size for path in folder.parent.glob(f"*/{WEIGHTS}"))
+    if kept + size <= limit * 1e9:
+        save(folder / WEIGHTS, model.state_dict())
