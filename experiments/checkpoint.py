@@ -27,28 +27,30 @@ class Checkpoint:
     optimizer: dict[str, Any]
     schedule: dict[str, Any]
     history: torch.Tensor
+    code: str
 
     @classmethod
-    def of(cls, task: LanguageModeling) -> Checkpoint:
+    def of(cls, task: LanguageModeling, code: str) -> Checkpoint:
         """Where this task stands between two steps."""
         optimizer: Any = task.optimizers(use_pl_optimizer=False)
         schedule: Any = task.lr_schedulers()
         states = (task.model.state_dict(), optimizer.state_dict(), schedule.state_dict())
         history = torch.frombuffer(bytearray(task.recorder.so_far()), dtype=torch.uint8)
-        return cls(task.step, task.tokens, task.solved, *states, history)
+        return cls(task.step, task.tokens, task.solved, *states, history, code)
 
     @classmethod
-    def read(cls, folder: Path) -> Checkpoint | None:
-        """The folder's checkpoint, if there is one."""
+    def read(cls, folder: Path, code: str) -> Checkpoint | None:
+        """The folder's checkpoint, if there is one that this code wrote."""
         path = folder / CHECKPOINT
-        return cls(**torch.load(path, weights_only=True, map_location="cpu")) if path.exists() else None
+        found = cls(**torch.load(path, weights_only=True, map_location="cpu")) if path.exists() else None
+        return found if found is None or found.code == code else None
 
 
 class Saver:
     """Writes a checkpoint every so many seconds, and once more when asked to stop."""
 
-    def __init__(self, folder: Path, seconds: float, stopping: Callable[[], bool]) -> None:
-        self.folder, self.seconds, self.stopping = folder, seconds, stopping
+    def __init__(self, folder: Path, code: str, seconds: float, stopping: Callable[[], bool]) -> None:
+        self.folder, self.code, self.seconds, self.stopping = folder, code, seconds, stopping
         self._last = time.monotonic()
 
     def __call__(self, task: LanguageModeling) -> None:
@@ -56,7 +58,7 @@ class Saver:
         stop = self.stopping()
         if (stop or time.monotonic() - self._last > self.seconds) and task.step < task.steps:
             if task.rank.number == 0:
-                save(self.folder / CHECKPOINT, vars(Checkpoint.of(task)))
+                save(self.folder / CHECKPOINT, vars(Checkpoint.of(task, self.code)))
             self._last = time.monotonic()
         if stop:
             raise SystemExit(f"stopped after step {task.step}, to be continued from there")

@@ -1,20 +1,13 @@
-"""Run trials on this machine: each in a process of its own, as many at a time as there are slots.
+"""Run trials on this machine, as many at a time as it has devices for; each is held by a lease while it runs.
 
-Processes are forked from a warm server that has torch and Lightning loaded; they share no state, so
-that an error, a crash or a kill ends one trial.
+Trials are processes of their own, so that an error, a crash or a kill ends one of them.
 """
 
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from multiprocessing.context import BaseContext
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +18,13 @@ from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
+from experiments.attempt import Attempt, begin, last_line
 from experiments.folder import CONFIG, LOG, finished
+from experiments.lease import BEAT, holder, take
+from experiments.pool import Pool, pool
 from experiments.progress import Board
-from experiments.recorder import read
+
+GRACE = 30.0  # seconds that a trial has to write down where it stands
 
 
 class KnockoutLauncher(Launcher):
@@ -40,7 +37,7 @@ class KnockoutLauncher(Launcher):
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Run each trial that is not finished, once; one that fails stops no other."""
         folders = [self._folder(overrides) for overrides in job_overrides]
-        run([folder for folder in dict.fromkeys(folders) if finished(folder) is None], self.config.runtime.slots)
+        run([folder for folder in dict.fromkeys(folders) if finished(folder) is None], self.config.runtime)
         return [self._returned(folder) for folder in folders]
 
     def _folder(self, overrides: Sequence[str]) -> Path:
@@ -61,84 +58,152 @@ class KnockoutLauncher(Launcher):
         return JobReturn(status=JobStatus.COMPLETED, _return_value=endpoint(folder, self.config.study.endpoints))
 
 
-@dataclass
-class Running:
-    """A trial's process."""
+def run(folders: Sequence[Path], runtime: Mapping[str, Any]) -> dict[Path, str]:
+    """How each folder's trial ended: finished, diverged, stopped or failed; those that nobody started are left out.
 
-    folder: Path
-    process: BaseProcess
-    started: float
-
-    def outcome(self) -> str:
-        """How it ended: finished, diverged or failed."""
-        summary = finished(self.folder)
-        return "failed" if summary is None else summary["status"]
-
-    def steps(self) -> int:
-        """Optimizer steps on record."""
-        history = read(self.folder)
-        return 0 if history is None else history["step"][-1].as_py()
-
-
-def slots_for(threads: int) -> int:
-    """As many trials at a time as this process has cores for."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, cores // threads)
-
-
-def run(folders: Sequence[Path], slots: int | None = None) -> dict[Path, str]:
-    """Each folder's outcome. An interrupt ends the running trials and is passed on."""
+    An interrupt stops the running trials, which write down where they stand, and is passed on; a second one ends
+    them at once. Raises ValueError if a trial asks for more devices than there are.
+    """
+    if not folders:
+        return {}
     configs = {folder: yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) for folder in folders}
-    slots = slots or slots_for(max((config["trainer"]["threads"] for config in configs.values()), default=1))
-    method = "forkserver" if sys.platform == "linux" else "spawn"  # elsewhere forking is not safe
-    context = multiprocessing.get_context(method)
-    context.set_forkserver_preload(["experiments.warm"])
-    waiting, running, outcomes = list(folders), list[Running](), dict[Path, str]()
-    with Board(len(waiting)) as board:
+    devices = pool([config["trainer"] for config in configs.values()], runtime)
+    with Board(len(folders)) as board:
+        launch = Launch(configs, runtime, devices, board, list(folders))
         try:
-            while waiting or running:
-                ended = [trial for trial in running if not trial.process.is_alive()]
-                running = [trial for trial in running if trial not in ended]
-                while waiting and len(running) < slots:
-                    folder = waiting.pop(0)
-                    running.append(_start(context, folder, configs[folder], board))
-                for trial in ended:
-                    outcomes[trial.folder] = trial.outcome()
-                    board.end(trial.folder.name, trial.outcome(), time.monotonic() - trial.started)
-                board.running({trial.folder.name: trial.steps for trial in running})
-                wait([trial.process.sentinel for trial in running], timeout=0.5)
+            while launch.step():
+                pass
+        except KeyboardInterrupt:
+            launch.stop()
+            raise
         finally:
-            _end(running)
-    return outcomes
+            launch.end()
+    return launch.outcomes
 
 
-def _start(context: BaseContext, folder: Path, config: dict[str, Any], board: Board) -> Running:
-    process = context.Process(target=child, args=(folder,), name=f"trial {folder.name}")  # type: ignore[attr-defined]
-    process.start()
-    board.start(folder.name, config["label"], config["trainer"]["max_steps"])
-    return Running(folder, process, time.monotonic())
+@dataclass
+class Launch:
+    """Trials that wait, that run here, that others run, and that have ended."""
 
+    configs: Mapping[Path, Mapping[str, Any]]
+    runtime: Mapping[str, Any]
+    devices: Pool
+    board: Board
+    waiting: list[Path]
+    alone: list[Path] = field(default_factory=list)
+    elsewhere: list[Path] = field(default_factory=list)
+    running: list[Attempt] = field(default_factory=list)
+    outcomes: dict[Path, str] = field(default_factory=dict)
+    failures: Counter[Path] = field(default_factory=Counter)
+    beaten: float = 0.0
 
-def child(folder: Path) -> None:
-    """The trial's process: it outlives neither its parent nor its trial, and leaves interrupts to its parent."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from experiments.trial import main
+    def step(self) -> bool:
+        """Start what there is room for, wait a moment, end what has ended; whether there is more to do."""
+        self._start()
+        self._watch()
+        self._look_elsewhere()
+        return bool(self.waiting or self.running or self.alone or self.elsewhere)
 
-    main(folder)
+    def _start(self) -> None:
+        """What ran out of memory beside others runs again once it can be alone, and nothing beside it."""
+        if self.alone:
+            if not self.running:
+                self._begin(self.alone.pop(0), alone=True)
+            return
+        while self.waiting and not any(attempt.alone for attempt in self.running):
+            if not self._begin(self.waiting[0]):
+                return
+            self.waiting.pop(0)
 
+    def _begin(self, folder: Path, *, alone: bool = False) -> bool:
+        """Start a trial, unless somebody else trains it or has; whether there was room for it."""
+        trainer = self.configs[folder]["trainer"]
+        names = self.devices.take(folder, trainer["devices"])
+        if names is None:
+            return False
+        lease = take(folder)
+        if lease is None or finished(folder) is not None:
+            self.devices.give(folder)
+            self.elsewhere.append(folder)
+            if lease is not None:
+                lease.release()
+            return True
+        self.running.append(begin(folder, lease, names, trainer["devices"], alone=alone))
+        self.board.start(folder.name, self.configs[folder]["label"], trainer["max_steps"])
+        for attempt in self.running:
+            attempt.crowded |= self.devices.shares(attempt.folder)
+        return True
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    def _watch(self) -> None:
+        """Wait until a trial ends, half a second at most; show signs of life; end what takes too long."""
+        self.board.running({attempt.folder.name: attempt.steps for attempt in self.running})
+        wait([process.sentinel for attempt in self.running for process in attempt.processes], timeout=0.5)
+        minutes = self.runtime["timeout_minutes"]
+        for attempt in self.running:
+            if minutes is not None and time.monotonic() - attempt.started > 60 * minutes:
+                attempt.end(f"it took longer than runtime.timeout_minutes={minutes}")
+        if time.monotonic() - self.beaten > BEAT:
+            self.beaten = time.monotonic()
+            for attempt in self.running:
+                attempt.hold()
+        for attempt in [attempt for attempt in self.running if not attempt.alive()]:
+            self._end(attempt)
 
+    def _end(self, attempt: Attempt) -> None:
+        """A trial's processes are gone: it has ended, or is tried once more."""
+        self.running.remove(attempt)
+        self.devices.give(attempt.folder)
+        attempt.lease.release()
+        state, reason = attempt.outcome()
+        if state == "failed" and attempt.out_of_memory() and attempt.crowded:
+            self.alone.append(attempt.folder)
+            self.board.again(attempt.folder.name, f"{reason}; it runs again when it can be alone")
+            return
+        self.failures[attempt.folder] += state == "failed"
+        if state == "failed" and self.failures[attempt.folder] <= self.runtime["retries"]:
+            self.waiting.append(attempt.folder)
+            self.board.again(attempt.folder.name, f"{reason}; it is tried again")
+            return
+        self._conclude(attempt.folder, state, reason)
 
-def _end(running: Sequence[Running]) -> None:
-    """End processes that still run, gently, then surely."""
-    for trial in running:
-        trial.process.terminate()
-    for trial in running:
-        trial.process.join(5)
-        trial.process.kill()
+    def _conclude(self, folder: Path, state: str, reason: str) -> None:
+        self.outcomes[folder] = state
+        self.board.end(folder.name, state, reason)
+        failed = sum(state == "failed" for state in self.outcomes.values())
+        if self.waiting and self.runtime["stop_after"] is not None and failed >= self.runtime["stop_after"]:
+            self.board.say(f"{failed} failed (runtime.stop_after): {len(self.waiting)} trials are not started")
+            self.waiting.clear()
+
+    def _look_elsewhere(self) -> None:
+        """What others train ends there, or is taken over from one that is gone; or is left to them."""
+        if self.elsewhere and self.runtime["elsewhere"] == "leave" and not (self.waiting or self.running or self.alone):
+            self.board.say(f"{len(self.elsewhere)} trials are left to the commands that train them")
+            self.elsewhere.clear()
+        for folder in list(self.elsewhere):
+            summary, abandoned = finished(folder), holder(folder) is None
+            if summary is None and not abandoned:
+                continue
+            self.elsewhere.remove(folder)
+            if summary is None and any(folder.glob("lease.*")):
+                self.waiting.append(folder)
+                continue
+            self.board.start(folder.name, f"{self.configs[folder]['label']} (elsewhere)", 0)
+            self._conclude(folder, summary["status"] if summary else "failed", "" if summary else last_line(folder))
+
+    def stop(self) -> None:
+        """Let running trials write down where they stand; an interrupt meanwhile ends them at once."""
+        self.board.say(f"stopping {len(self.running)} trials; once more Ctrl-C ends them at once")
+        for attempt in self.running:
+            attempt.stop()
+        self.waiting, self.alone, self.elsewhere, deadline = [], [], [], time.monotonic() + GRACE
+        while self.running and time.monotonic() < deadline:
+            self._watch()
+
+    def end(self) -> None:
+        """Whatever still runs is ended."""
+        for attempt in self.running:
+            attempt.end("interrupted")
+        for attempt in self.running:
+            for process in attempt.processes:
+                process.join()
+            attempt.lease.release()

@@ -16,6 +16,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+DONE = ("finished", "diverged")
+
 
 class Board:
     """Done, running, failed, left and time to go, after each trial and, on a terminal, in between."""
@@ -33,7 +35,7 @@ class Board:
         )
         self._bars = Progress(*columns, console=self.console, disable=not self.console.is_terminal, transient=True)
         self._all = self._bars.add_task("trials", total=total)
-        self._each: dict[str, tuple[str, TaskID]] = {}
+        self._each: dict[str, tuple[str, TaskID, float]] = {}
 
     def __enter__(self) -> "Board":
         self._bars.start()
@@ -46,7 +48,7 @@ class Board:
 
     def start(self, trial: str, label: str, steps: int) -> None:
         """A trial begins."""
-        self._each[trial] = (label, self._bars.add_task(f"  {label}", total=steps))
+        self._each[trial] = (label, self._bars.add_task(f"  {label}", total=steps), time.monotonic())
 
     def running(self, steps: Mapping[str, Callable[[], int]]) -> None:
         """How many steps each running trial has taken; only a terminal asks."""
@@ -54,22 +56,32 @@ class Board:
             for trial, taken in steps.items():
                 self._bars.update(self._each[trial][1], completed=taken())
 
-    def end(self, trial: str, outcome: str, seconds: float) -> None:
+    def end(self, trial: str, outcome: str, reason: str) -> None:
         """A trial ended; says so in a line of its own."""
-        label, bar = self._each.pop(trial)
-        self._bars.remove_task(bar)
+        label, seconds = self._over(trial)
         failed = outcome == "failed"
-        self.done, self.failed = self.done + (not failed), self.failed + failed
+        self.done, self.failed = self.done + (outcome in DONE), self.failed + failed
         self._bars.advance(self._all)
         running, left = len(self._each), self.total - self.done - self.failed - len(self._each)
         counts = f"{self.done} done, {running} running, {self.failed} failed, {left} left"
-        self.say(f"{label}: {outcome} in {seconds:.0f} s · {counts}, {self._to_go()} to go")
+        why = f" ({reason})" if reason else ""
+        self.say(f"{label}: {outcome} in {seconds:.0f} s{why} · {counts}, {self._to_go()} to go")
+
+    def again(self, trial: str, reason: str) -> None:
+        """A trial failed, and that is not its end."""
+        label, seconds = self._over(trial)
+        self.say(f"{label}: failed in {seconds:.0f} s ({reason})")
+
+    def _over(self, trial: str) -> tuple[str, float]:
+        label, bar, started = self._each.pop(trial)
+        self._bars.remove_task(bar)
+        return label, time.monotonic() - started
 
     def say(self, text: str) -> None:
         """One line above the bars."""
         self._bars.console.print(text, markup=False)
 
     def _to_go(self) -> str:
-        ended = self.done + self.failed
+        ended = max(1, self.done + self.failed)
         pace = (time.monotonic() - self.started) / ended
         return f"about {timedelta(seconds=round(pace * (self.total - ended)))}"

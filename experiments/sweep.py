@@ -17,6 +17,7 @@ from experiments.identity import ENDPOINTS
 from experiments.launch import run
 from experiments.mirror import Mirror
 from experiments.prepare import prepare, prepared, refuse_other_code
+from experiments.progress import DONE
 from experiments.study import Plan, plan
 
 
@@ -89,7 +90,7 @@ def report(home: Path) -> tuple[Path, str]:
 def job(config: DictConfig) -> float:
     """What another launcher calls, once a job: train the trial if need be; the study's first endpoint."""
     folder = Path(config.trial) if config.trial else prepared(config)
-    if finished(folder) is None and run([folder], slots=1)[folder] == "failed":
+    if finished(folder) is None and run([folder], config.runtime).get(folder) not in DONE:
         raise RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
     return endpoint(folder, config.study.endpoints)
 

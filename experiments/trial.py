@@ -82,11 +82,11 @@ def train(folder: Path, rank: Rank = SINGLE, stopping: Callable[[], bool] = lamb
     plugins.load(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
-    begun, watchers = Checkpoint.read(folder), build.watchers(config)
+    begun, watchers = Checkpoint.read(folder, config["code"]), build.watchers(config)
     data, task = prepared(config, rank, begun)
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        task.save = Saver(home, 60 * config["runtime"]["checkpoint_minutes"], stopping)
+        task.save = Saver(home, config["code"], 60 * config["runtime"]["checkpoint_minutes"], stopping)
         before = begun.history.numpy().tobytes() if begun else None
         measures = build.measures(data, watchers, task.model)
         task.recorder = stack.enter_context(Recorder(home, measures, before))

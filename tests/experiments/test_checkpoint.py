@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 from experiments import trial
 from experiments.checkpoint import CHECKPOINT, WEIGHTS, Checkpoint, keep
@@ -94,5 +95,10 @@ def test_e10_weights_are_kept_up_to_a_limit(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob(f"*/{WEIGHTS}"))) == 2
 
 
-def test_no_checkpoint_is_no_checkpoint(tmp_path: Path) -> None:
-    assert Checkpoint.read(tmp_path) is None
+def test_no_checkpoint_and_one_of_other_code_are_no_place_to_go_on_from(folder_of: Prepared, tmp_path: Path) -> None:
+    assert Checkpoint.read(tmp_path, "") is None
+    folder = folder_of()
+    stopped(folder, 3)
+    config = yaml.safe_load((folder / "config.yaml").read_text())
+    assert Checkpoint.read(folder, config["code"]) is not None
+    assert Checkpoint.read(folder, "changed") is None
