@@ -79,8 +79,10 @@ class Attempt:
             process.terminate()
 
 
-def begin(folder: Path, lease: Lease, names: Sequence[str], world: int, *, alone: bool = False) -> Attempt:
-    """Start a trial's processes on these devices; what an earlier attempt left is put aside."""
+def begin(
+    folder: Path, lease: Lease, names: Sequence[str], world: int, *, alone: bool = False, steps: int | None = None
+) -> Attempt:
+    """Start a trial's processes on these devices, for so many steps only if told; what was left there is put aside."""
     set_aside(folder)
     port = _free_port()
     processes = []
@@ -88,13 +90,13 @@ def begin(folder: Path, lease: Lease, names: Sequence[str], world: int, *, alone
         environment = {"LOCAL_RANK": str(number), "NODE_RANK": "0", "WORLD_SIZE": str(world)} if world > 1 else {}
         environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)} if world > 1 else {}
         environment |= {MASK: ",".join(names)} if any(names) else {}
-        given = (folder, number, world, environment)
+        given = (folder, number, world, environment, steps)
         processes.append(_context().Process(target=child, args=given, name=f"trial {folder.name}"))  # type: ignore[attr-defined]
         processes[-1].start()
     return Attempt(folder, lease, processes, time.monotonic(), alone)
 
 
-def child(folder: Path, number: int, world: int, environment: dict[str, str]) -> None:
+def child(folder: Path, number: int, world: int, environment: dict[str, str], steps: int | None) -> None:
     """The trial's process: it outlives neither its parent nor its trial, and leaves interrupts to its parent."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -102,7 +104,7 @@ def child(folder: Path, number: int, world: int, environment: dict[str, str]) ->
     from experiments.batches import Rank
     from experiments.trial import main
 
-    main(folder, Rank(number, world))
+    main(folder, Rank(number, world), steps)
 
 
 @cache

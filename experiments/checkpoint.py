@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from experiments.task import LanguageModeling
 
 CHECKPOINT, WEIGHTS = "checkpoint.pt", "weights.pt"
+TIMING = "timing.json"  # what a trial leaves of which only some steps are timed
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,22 @@ class Saver:
             self._last = time.monotonic()
         if stop:
             raise SystemExit(f"stopped after step {task.step}, to be continued from there")
+
+
+class Timer:
+    """Ends a trial after some steps, and writes how many seconds the last of them took."""
+
+    def __init__(self, folder: Path, steps: int) -> None:
+        self.folder, self.steps = folder, steps
+        self._last = time.monotonic()
+
+    def __call__(self, task: LanguageModeling) -> None:
+        """After a step. Raises SystemExit after the last."""
+        now = time.monotonic()
+        if task.step >= min(self.steps, task.steps):
+            (self.folder / TIMING).write_text(json.dumps(now - self._last), encoding="utf-8")
+            raise SystemExit(f"these were {task.step} steps")
+        self._last = now
 
 
 def save(path: Path, state: Any) -> None:

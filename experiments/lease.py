@@ -1,4 +1,4 @@
-"""Who trains a trial: a lease that ends with its holder, so that nothing is trained twice and nobody waits for the dead.
+"""Who trains a trial: a lease that ends with its holder, so that none is trained twice and nobody waits for the dead.
 
 A lease is a file `lease.N` in the trial's folder, the one with the highest N in force. It is made by exclusive
 creation, so only one of many gets it; a lease whose holder is gone is followed by the next number, never removed

@@ -40,7 +40,7 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
         if finished(folder := results / "trials" / trial.id) is None:
             missing.setdefault(folder, trial.config | {"label": f"{trial.arm} · seed {trial.seed}"})
     for folder, config in missing.items():
-        _write_config(folder, config)
+        write_config(folder, config)
     home = results / "studies" / safe(made.name)
     home.mkdir(exist_ok=True)
     asked = _recorded(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
@@ -73,15 +73,15 @@ def prepared(config: DictConfig) -> Path:
     id, resolved = arm.trial(config.seed)
     folder = opened(Path(config.runtime.results)) / "trials" / id
     if finished(folder) is None:
-        _write_config(folder, resolved | {"label": id})
+        write_config(folder, resolved | {"label": id})
     return folder
 
 
-def _write_config(folder: Path, config: dict[str, Any]) -> None:
+def write_config(folder: Path, config: dict[str, Any]) -> None:
     """What a trial is to do, and the state of the code that it was planned with; not what studies want of it."""
     own = {key: value for key, value in config.items() if key not in ("study", "runtime", "trial")}
     own["runtime"] = {key: config["runtime"][key] for key in KEPT}
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     write(
         folder / CONFIG,
         yaml.safe_dump(own | {"git": git(), "plugins": list(plugins.LOADED)}, sort_keys=False, allow_unicode=True),

@@ -18,6 +18,7 @@ from experiments.launch import run
 from experiments.mirror import Mirror
 from experiments.prepare import prepare, prepared, refuse_other_code
 from experiments.progress import DONE
+from experiments.smoke import refuse_broken
 from experiments.study import Plan, plan
 
 
@@ -41,6 +42,7 @@ class KnockoutSweeper(Sweeper):
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
         missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
         say(announcement(made, len(missing)))
+        refuse_broken(made.arms, [t.arm for t in made.trials if results / "trials" / t.id in missing], runtime)
         with Mirror(home, runtime.tracking_uri) as mirror:
             if missing:
                 assert self.launcher is not None

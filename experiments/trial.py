@@ -28,7 +28,7 @@ from torch.utils.data import DataLoader
 
 from experiments import build, plugins, provenance
 from experiments.batches import SINGLE, Drawn, Rank, validation
-from experiments.checkpoint import CHECKPOINT, Checkpoint, Saver, keep
+from experiments.checkpoint import CHECKPOINT, Checkpoint, Saver, Timer, keep
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
 from experiments.recorder import Recorder, seal
@@ -38,8 +38,8 @@ STOPPED = os.EX_TEMPFAIL  # the exit status of a trial that was asked to stop, a
 OURS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
 
-def main(folder: Path, rank: Rank = SINGLE) -> None:
-    """Run the trial of a folder as a process of its own: everything it prints goes to its log, errors too.
+def main(folder: Path, rank: Rank = SINGLE, steps: int | None = None) -> None:
+    """Run the trial of a folder, or only its first steps, as a process: all it prints goes to its log, errors too.
 
     Exits with ENOMEM or ENOSPC if memory or disk did not suffice, with `STOPPED` if it was asked to stop, and
     with 1 if it failed in another way.
@@ -50,7 +50,7 @@ def main(folder: Path, rank: Rank = SINGLE) -> None:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         try:
-            train(folder, rank, asked_to_stop())
+            train(folder, rank, asked_to_stop(), steps)
         except BaseException as error:
             traceback.print_exc()
             print(reason(folder, error), file=sys.stderr)
@@ -76,8 +76,13 @@ def reason(folder: Path, error: BaseException) -> str:
     return said.get(status(error), f"{type(error).__name__}: {error}")
 
 
-def train(folder: Path, rank: Rank = SINGLE, stopping: Callable[[], bool] = lambda: False) -> None:
-    """Train as the folder's configuration says, then seal the history and write the summary."""
+def train(
+    folder: Path, rank: Rank = SINGLE, stopping: Callable[[], bool] = lambda: False, steps: int | None = None
+) -> None:
+    """Train as the folder's configuration says, then seal the history and write the summary.
+
+    Raises SystemExit when it is asked to stop, and after `steps` steps where only these are to be timed.
+    """
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
     plugins.load(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
@@ -86,7 +91,8 @@ def train(folder: Path, rank: Rank = SINGLE, stopping: Callable[[], bool] = lamb
     data, task = prepared(config, rank, begun)
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        task.save = Saver(home, config["code"], 60 * config["runtime"]["checkpoint_minutes"], stopping)
+        saver = Saver(home, config["code"], 60 * config["runtime"]["checkpoint_minutes"], stopping)
+        task.save = saver if steps is None else Timer(home, steps)
         before = begun.history.numpy().tobytes() if begun else None
         measures = build.measures(data, watchers, task.model)
         task.recorder = stack.enter_context(Recorder(home, measures, before))
