@@ -79,9 +79,7 @@ class Attempt:
             process.terminate()
 
 
-def begin(
-    folder: Path, lease: Lease, names: Sequence[str], world: int, *, alone: bool = False, steps: int | None = None
-) -> Attempt:
+def begin(folder: Path, lease: Lease, names: Sequence[str], world: int, steps: int | None = None) -> Attempt:
     """Start a trial's processes on these devices, for so many steps only if told; what was left there is put aside."""
     set_aside(folder)
     port = _free_port()
@@ -93,7 +91,7 @@ def begin(
         given = (folder, number, world, environment, steps)
         processes.append(_context().Process(target=child, args=given, name=f"trial {folder.name}"))  # type: ignore[attr-defined]
         processes[-1].start()
-    return Attempt(folder, lease, processes, time.monotonic(), alone)
+    return Attempt(folder, lease, processes, time.monotonic())
 
 
 def child(folder: Path, number: int, world: int, environment: dict[str, str], steps: int | None) -> None:

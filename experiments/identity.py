@@ -48,7 +48,8 @@ class Arm:
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
-        config = self.config | dict.fromkeys(self.seeded, seed) | {"code": self.code}
+        own = {key: seed + self.config["seed_offset"] * (key != "seed") for key in self.seeded}
+        config = self.config | own | {"code": self.code}
         return identity(config, self.asked, self.content), config
 
 

@@ -128,7 +128,8 @@ class Launch:
             if lease is not None:
                 lease.release()
             return True
-        self.running.append(begin(folder, lease, names, trainer["devices"], alone=alone))
+        self.running.append(begin(folder, lease, names, trainer["devices"]))
+        self.running[-1].alone = alone
         self.board.start(folder.name, self.configs[folder]["label"], trainer["max_steps"])
         for attempt in self.running:
             attempt.crowded |= self.devices.shares(attempt.folder)

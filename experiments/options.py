@@ -73,7 +73,7 @@ class Study:
     name: str | None = None
     question: str = ""
     source: str = ""
-    design: str = MISSING
+    design: Any = MISSING
     factors: dict[str, list[Any]] = field(default_factory=dict)
     seeds: Any = 1
     endpoints: dict[str, str] = field(default_factory=dict)
@@ -90,7 +90,9 @@ def schema() -> type:
     fields += [("layers", Any, field(default=None))]
     fields += [("knobs", dict[str, dict[str, Any]], field(default_factory=dict))]
     fields += [("plugins", list[str], field(default_factory=list)), ("budget", str, field(default=MISSING))]
-    fields += [(name, int, field(default=MISSING)) for name in ("batch_size", "seed", "init_seed", "data_seed")]
+    fields += [
+        (name, int, field(default=MISSING)) for name in ("batch_size", "seed", "seed_offset", "init_seed", "data_seed")
+    ]
     return make_dataclass("Config", [*fields, ("trial", str | None, field(default=None))])
 
 

@@ -19,7 +19,7 @@ COUNTS = ("max_steps", "devices", "val_check_interval", "accumulate_grad_batches
 
 def refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: list[str]) -> None:
     """What is set twice, and factors or axes that are no setting of an arm."""
-    roots = (*KINDS, "model", "layers", "trainer", "batch_size", "init_seed", "data_seed", "diagnostic")
+    roots = (*KINDS, "model", "layers", "trainer", "batch_size", "seed_offset", "init_seed", "data_seed", "diagnostic")
     for factor in factors:
         if factor in axes or factor in fixed:
             raise ValueError(f"{factor} is a factor of this study and on the command line too; leave one of them out")

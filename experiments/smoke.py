@@ -38,7 +38,7 @@ def smoke(arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, 
             write_config(folder, config | {"label": label, "data": data})
             devices = pool([config["trainer"]], runtime)
             names = devices.take(folder, config["trainer"]["devices"]) or []
-            attempt = begin(folder, Lease(folder, 0), names, len(names), steps=steps)
+            attempt = begin(folder, Lease(folder, 0), names, len(names), steps)
             while attempt.alive():
                 attempt.processes[0].join(0.2)
             if (folder / TIMING).exists():
@@ -56,5 +56,6 @@ def refuse_broken(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapp
     if errors:
         told = "\n".join(f"  {label}: {reason}" for label, reason in errors.items())
         raise ValueError(
-            f"{len(errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{told}"
+            f"{len(errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{told}\n"
+            "mend them or leave them out; runtime.smoke=0 trains the others all the same"
         )

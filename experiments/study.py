@@ -64,7 +64,7 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     refuse_clashes(factors, axes, given)
     if "study.seeds" in given and (seeds or "seed" in given):
         raise ValueError("study.seeds and seed both say which seeds to run; leave one of them out")
-    arms = [own | crossed for crossed, own in product(designs["factorial"](axes), designs[study.design](factors))]
+    arms = [own | crossed for crossed, own in product(designs["factorial"](axes), _design(study.design)(factors))]
     levels = labelled([applicable(arm, arms) for arm in arms])
     made, impossible = _built(levels, lambda arm: compose([*fixed, *(f"{key}={level}" for key, level in arm.items())]))
     first = next(iter(made.values()))
@@ -73,6 +73,11 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
     refuse_clones(made, numbers)
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers, impossible)
+
+
+def _design(chosen: Any) -> Callable[[dict[str, list[str]]], list[Levels]]:
+    """A design by its name, or by its name and knobs; YAML reads the name null as None."""
+    return designs.build({"name": chosen or "null"} if chosen is None or isinstance(chosen, str) else chosen)
 
 
 def _built(

@@ -12,6 +12,7 @@ from omegaconf import DictConfig
 from rich.console import Console
 
 from experiments.axes import word
+from experiments.design import aliases
 from experiments.folder import LOG, finished, opened
 from experiments.identity import ENDPOINTS
 from experiments.launch import run
@@ -67,6 +68,7 @@ def announcement(made: Plan, missing: int) -> str:
     size = f"{_counted(len(made.arms), 'arm')} × {_counted(len(made.seeds), 'seed')} = {_counted(trials, 'trial')}"
     lines = [f"study {made.name}: {size}, {trials - missing} finished, {missing} to train"]
     lines += [f"left out, as it cannot be built: {label}: {reason}" for label, reason in made.impossible.items()]
+    lines += [f"this design cannot tell apart: {effects}" for effects in aliases(list(made.levels.values()))]
     alike = "trains the same trials as {}: nothing in its model reads what sets them apart"
     return "\n".join([*lines, *(f"{label} {alike.format(other)}" for label, other in twins(made))])
 

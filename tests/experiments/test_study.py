@@ -141,3 +141,68 @@ def test_c7_a_level_that_works_nowhere_and_a_baseline_that_does_not_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match="heads=3 does not divide width=16"):
         planned(compose, *words)
+
+
+PAIRS = ("+study.factors={norm: [layernorm, none], ffn: [gelu, none], position: [rope, none]}",)
+
+
+@pytest.mark.parametrize(
+    ("design", "arms"),
+    [
+        (
+            "leave_one_out",
+            ["norm=layernorm, ffn=gelu, position=rope", "norm=none", "ffn=none", "position=none"],
+        ),
+        (
+            "add_one_in",
+            ["norm=none, ffn=none, position=none", "norm=layernorm", "ffn=gelu", "position=rope",
+             "norm=layernorm, ffn=gelu, position=rope"],
+        ),
+        (
+            "zip",
+            ["norm=layernorm, ffn=gelu, position=rope", "norm=none, ffn=none, position=none"],
+        ),
+        (
+            "fractional",
+            ["norm=layernorm, ffn=gelu, position=rope", "ffn=none, position=none", "norm=none, position=none",
+             "norm=none, ffn=none"],
+        ),
+    ],
+)  # fmt: skip
+def test_designs_make_these_arms(compose: Compose, design: str, arms: list[str]) -> None:
+    made = planned(compose, f"study.design={design}", *PAIRS)
+    assert sorted(made.arms) == sorted(arms)
+    assert next(iter(made.arms)) == arms[0]
+
+
+def test_a_fraction_says_what_it_cannot_tell_apart(compose: Compose) -> None:
+    said = announcement(planned(compose, "study.design=fractional", *PAIRS), 4)
+    assert "cannot tell apart: norm and ffn × position" in said
+    assert "cannot tell apart" not in announcement(planned(compose, "study.design=factorial", *PAIRS), 8)
+
+
+def test_a_design_takes_knobs(compose: Compose) -> None:
+    four = "+study.factors={norm: [layernorm, none], ffn: [gelu, none], position: [rope, none], scale: [sqrt, none]}"
+    assert len(planned(compose, "study.design={name: fractional, resolution: 4}", four).arms) == 8
+
+
+def test_the_null_design_is_one_configuration_under_disjoint_seeds(compose: Compose) -> None:
+    made = planned(compose, "study.design=null", "study.seeds=5")
+    assert list(made.arms) == ["seed_offset=0", "seed_offset=1000000"]
+    assert len({trial.id for trial in made.trials}) == 10
+    seeds = [(t.config["seed"], t.config["init_seed"], t.config["data_seed"]) for t in made.trials[:2]]
+    assert seeds == [(0, 0, 0), (0, 1_000_000, 1_000_000)]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("study.design=zip", "+study.factors={norm: [layernorm, none], ffn: [gelu, relu, none]}"), "as many levels"),
+        (("study.design=leave_one_out", "+study.factors={ffn: [gelu, relu, none]}"), "takes two levels a factor"),
+        (("study.design=fractional", "+study.factors={ffn: [gelu, none]}"), "a resolution of 3 to 1"),
+        (("study.design=fractoinal",), r"there is no design 'fractoinal' \(did you mean 'fractional'"),
+    ],
+)
+def test_designs_refuse_what_they_cannot_mean(compose: Compose, words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises((ValueError, KeyError), match=sentence):
+        planned(compose, *words)
