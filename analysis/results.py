@@ -77,13 +77,21 @@ def load(results: str | Path, study: str) -> Results:
 
     Raises FileNotFoundError if it has none of that name, naming those it has.
     """
+    return opened(found(results, study))
+
+
+def found(results: str | Path, study: str) -> Path:
+    """The folder of a study, by its own name or by its folder's.
+
+    Raises FileNotFoundError if there is none of that name, naming those there are.
+    """
     homes = {path.parent.name: path.parent for path in sorted(Path(results).glob("studies/*/study.yaml"))}
     if study in homes:
-        return opened(homes[study])
+        return homes[study]
     named = {read_study(home)["name"]: home for home in homes.values()}
     if study not in named:
         raise FileNotFoundError(f"{results}: {unknown('study', study, homes)}")
-    return opened(named[study])
+    return named[study]
 
 
 def read_study(home: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from experiments.folder import LOG, finished
 from experiments.lease import Lease
 from experiments.pool import MASK
 from experiments.recorder import STREAM, TABLE, read
+from experiments.state import last_line
 
 
 @dataclass
@@ -123,13 +124,6 @@ def set_aside(folder: Path) -> None:
         home.mkdir(parents=True)
         for path in left:
             path.rename(home / path.name)
-
-
-def last_line(folder: Path) -> str:
-    """What a trial said last."""
-    log = folder / LOG
-    lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.exists() else []
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def _told(codes: Sequence[int], folder: Path) -> str:

@@ -7,11 +7,15 @@ from importlib import import_module
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("experiments.run", "train a study, or axes: knockout run norm=layernorm,rmsnorm 'seed=range(6)'"),
+    "plan": ("experiments.planning", "what `run` would do with the same words: arms, hours, what the seeds could see"),
+    "status": ("experiments.status", "how studies stand: done, running, failed and why, left"),
+    "retry": ("experiments.retry", "run a study again from its folder, for what is not finished"),
     "demo": ("experiments.demo", "what a norm does to a small Transformer: 24 short trials and their report"),
     "parts": ("experiments.catalogue", "every part: its formula, its knobs, its source"),
     "new": ("experiments.new", "start a part of your own: knockout new norm my_norm"),
     "check": ("experiments.check", "hold a part to its contract: knockout check plugins/norm/my_norm.py"),
     "report": ("analysis.report", "write a study's page again from its results folder"),
+    "sync": ("experiments.sync", "bring MLflow up to date with a results folder"),
     "ui": ("experiments.dashboard", "open MLflow on a results folder"),
 }
 

@@ -18,11 +18,12 @@ from hydra.plugins.launcher import Launcher
 from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
-from experiments.attempt import Attempt, begin, last_line
+from experiments.attempt import Attempt, begin
 from experiments.folder import CONFIG, LOG, finished
 from experiments.lease import BEAT, holder, take
 from experiments.pool import Pool, pool
 from experiments.progress import Board
+from experiments.state import last_line
 
 GRACE = 30.0  # seconds that a trial has to write down where it stands
 

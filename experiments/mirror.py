@@ -1,6 +1,7 @@
 """MLflow, fed from the record: one process a sweep follows the histories and is MLflow's only writer.
 
-The results folder is the record; this is its live view. A server that is down costs a warning.
+The results folder is the record; this is its live view. A server that is down, or a database that is locked,
+costs a warning; what it missed it is sent when it answers again, or by `knockout sync`.
 """
 
 import logging
@@ -8,11 +9,21 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
+
+from experiments.lease import take
+
+if TYPE_CHECKING:
+    from experiments.runs import Shown
 
 PATIENCE = 60.0  # seconds that a sweep waits for MLflow at its end
+OWN = ("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME")  # what other tools mean for their own runs
 
 
 class Mirror:
@@ -20,6 +31,8 @@ class Mirror:
 
     def __init__(self, home: Path, uri: str | None) -> None:
         self.off, self.uri = uri == "none", uri or store_of(home.parents[1])
+        if not self.off:
+            refuse_folder(self.uri)
         context = multiprocessing.get_context("spawn")
         self.stop, self.concluded = context.Event(), context.Event()
         follower = (home, self.uri, self.stop, self.concluded)
@@ -39,9 +52,9 @@ class Mirror:
     ) -> None:
         self.stop.set()
         if not self.off:
-            self.process.join(PATIENCE)
+            self.process.join(PATIENCE + 10)
             if self.process.is_alive():
-                self.process.terminate()
+                self.process.kill()
                 print(f"warning: MLflow at {self.uri} does not answer; the results folder is complete", file=sys.stderr)
 
 
@@ -50,20 +63,75 @@ def store_of(results: Path) -> str:
     return f"sqlite:///{results.absolute() / 'mlflow.db'}"
 
 
+def refuse_folder(uri: str) -> None:
+    """Raises ValueError for a folder of files, which MLflow does not write any more."""
+    if "://" not in uri or uri.startswith("file:"):
+        raise ValueError(
+            f"runtime.tracking_uri={uri} is a folder, and MLflow writes none any more; leave it out for SQLite in the "
+            "results folder, or name a database, sqlite:////PATH/mlflow.db, or a server, http://HOST:5000"
+        )
+
+
 def follow(home: Path, uri: str, stop: Event, concluded: Event) -> None:
     """Bring MLflow up to date every two seconds until told to stop or left alone, then a last time."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def over() -> bool:
+        return stop.is_set() or parent is None or not parent.is_alive()
+
+    with alone(home, over) as mine:
+        if mine:
+            keep_up(home, uri, lambda: stop.wait(2.0) or over(), concluded.is_set)
+
+
+@contextmanager
+def alone(folder: Path, over: Callable[[], bool]) -> Iterator[bool]:
+    """A lease on what others must not write meanwhile: waited for until it is there, or until there is no need."""
+    lease = take(folder)
+    while lease is None and not over():
+        time.sleep(0.2)
+        lease = take(folder)
+    try:
+        yield lease is not None
+    finally:
+        if lease is not None:
+            lease.release()
+
+
+def keep_up(home: Path, uri: str, over: Callable[[], bool], whole: Callable[[], bool]) -> None:
+    """Show a study until it is over; what fails is tried again, for a while even after the end."""
     from experiments.runs import Shown
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.disable(logging.WARNING)
     os.environ |= {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
-    parent = multiprocessing.parent_process()
-    try:
-        shown = Shown.of(home, uri)
-        while not stop.wait(2.0) and parent is not None and parent.is_alive():
+    for name in OWN:
+        os.environ.pop(name, None)
+    shown: Shown | None = None
+    warned, deadline = False, float("inf")
+    while True:
+        ending = over()
+        deadline = min(deadline, time.monotonic() + PATIENCE) if ending else deadline
+        try:
+            shown = shown or _first(home, uri)
             shown.update()
-        shown.update()
-        shown.conclude(whole=concluded.is_set())
-    except Exception as error:  # training never fails because a tracker does
-        reason = f"{type(error).__name__}: {error}"
-        print(f"warning: MLflow at {uri} is not up to date, the results folder is ({reason})", file=sys.stderr)
+            if ending:
+                shown.conclude(whole=whole())
+                return
+        except Exception as error:  # training never fails because a tracker does
+            if not warned or time.monotonic() > deadline:
+                reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+                later = "it is tried again" if not warned else "`knockout sync` sends what it lacks"
+                print(f"warning: MLflow at {uri} is not up to date; {later} ({reason})", file=sys.stderr)
+            warned = True
+            if ending and (time.monotonic() > deadline or uri.startswith("http")):  # a database may only be locked
+                return
+
+
+def _first(home: Path, uri: str) -> "Shown":
+    """The study's runs, found or made; one process at a time, as each would make the database's tables."""
+    from experiments.runs import Shown
+
+    with alone(home.parent, lambda: False):
+        return Shown.of(home, uri)

@@ -38,7 +38,8 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
     missing: dict[Path, dict[str, Any]] = {}
     for trial in made.trials:
         if finished(folder := results / "trials" / trial.id) is None:
-            missing.setdefault(folder, trial.config | {"label": f"{trial.arm} · seed {trial.seed}"})
+            label = f"{trial.arm} · seed {trial.seed}"
+            missing.setdefault(folder, trial.config | {"label": label, "asked_by": made.name})
     for folder, config in missing.items():
         write_config(folder, config)
     home = results / "studies" / safe(made.name)

@@ -16,7 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-DONE = ("finished", "diverged")
+from experiments.state import DONE
 
 
 class Board:

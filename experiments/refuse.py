@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from experiments.identity import Arm
 
 COMPILERS = ("none", "inductor", "aot_eager", "cudagraphs")
+CHOICES = {"code": ("same", "any"), "failed": ("again", "leave"), "elsewhere": ("wait", "leave")}
 COUNTS = ("max_steps", "devices", "val_check_interval", "accumulate_grad_batches", "threads")
 
 
@@ -67,6 +68,9 @@ def refuse_bad_numbers(config: Mapping[str, Any]) -> None:
     counts = {f"trainer.{name}": trainer[name] for name in COUNTS} | {"batch_size": config["batch_size"]}
     if config["runtime"]["slots"] is not None:
         counts["runtime.slots"] = config["runtime"]["slots"]
+    for setting, words in CHOICES.items():
+        if config["runtime"][setting] not in words:
+            raise ValueError(f"runtime.{setting}: {unknown('choice', config['runtime'][setting], words)}")
     for name, number in counts.items():
         if number < 1:
             raise ValueError(f"{name}={number}: must be at least 1")

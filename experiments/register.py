@@ -9,12 +9,18 @@ from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 
 from experiments.launch import KnockoutLauncher
+from experiments.planning import PlanSweeper
 from experiments.sweep import KnockoutSweeper
 
 
 @dataclass
 class _Sweeper:
     _target_: str = "hydra_plugins.knockout.KnockoutSweeper"
+
+
+@dataclass
+class _PlanSweeper:
+    _target_: str = "hydra_plugins.knockout.PlanSweeper"
 
 
 @dataclass
@@ -28,11 +34,12 @@ def register() -> None:
     if "hydra_plugins" not in sys.modules and importlib.util.find_spec("hydra_plugins") is None:
         sys.modules["hydra_plugins"] = types.ModuleType("hydra_plugins")
     module = sys.modules["hydra_plugins.knockout"] = types.ModuleType("hydra_plugins.knockout")
-    for plugin, node, group in (
-        (KnockoutSweeper, _Sweeper, "hydra/sweeper"),
-        (KnockoutLauncher, _Launcher, "hydra/launcher"),
+    for plugin, node, group, name in (
+        (KnockoutSweeper, _Sweeper, "hydra/sweeper", "knockout"),
+        (PlanSweeper, _PlanSweeper, "hydra/sweeper", "knockout_plan"),
+        (KnockoutLauncher, _Launcher, "hydra/launcher", "knockout"),
     ):
         plugin.__module__ = module.__name__
         setattr(module, plugin.__name__, plugin)
         plugins.register(plugin)
-        ConfigStore.instance().store("knockout", node, group=group, provider="knockout")
+        ConfigStore.instance().store(name, node, group=group, provider="knockout")

@@ -5,6 +5,7 @@ Hydra's own command line; it runs a single trial and a sweep alike, with `-m` an
 
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     multirun = [] if (HYDRAS | {"--multirun"}) & {word.partition("=")[0] for word in given} else ["--multirun"]
     sys.argv = ["knockout run", *multirun, *held(given)]
     wants_trace = "HYDRA_FULL_ERROR" in os.environ
+    for number in (signal.SIGTERM, signal.SIGUSR1):  # Slurm sends either before time is up
+        signal.signal(number, signal.default_int_handler)
     try:
         # Hydra would print errors in its own words and exit; with this it passes them on.
         with mock.patch.dict(os.environ, HYDRA_FULL_ERROR="1"):

@@ -1,10 +1,11 @@
 """A study's trials as runs in MLflow: what they are called, what they carry, which values they have been sent."""
 
 import csv
+import hashlib
 import re
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,102 +15,129 @@ import yaml
 from analysis.settings import settings
 from experiments.folder import CONFIG, STUDY, finished
 from experiments.recorder import read
+from experiments.state import DONE, state
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
+NOT_PARAMETERS = ("label", "git", "asked_by", "runtime")
 POINTS = 200  # of a curve that MLflow is shown; the record keeps all
-BATCH = 1000  # metrics that MLflow takes at once
+BATCH, PARAMETERS = 1000, 100  # metrics and parameters that MLflow takes at once
+LONGEST, CUT = 250, 6000  # characters of a name and of a value; the record has what is cut here
+STATUS = {
+    "finished": "FINISHED", "diverged": "FINISHED", "running": "RUNNING", "stopped": "KILLED", "failed": "FAILED",
+}  # fmt: skip
 
 
 @dataclass
 class Child:
-    """A trial's run in MLflow, and the last step it has been sent."""
+    """A trial's run in MLflow: what it is called and carries, and what MLflow was told of it."""
 
-    run: str
+    key: str
+    tags: dict[str, str]
     folder: Path
-    step: int
-    ended: bool = False
+    run: str = ""
+    step: int = -1
+    state: str = ""
+    stamp: int = 0
 
 
 @dataclass
 class Shown:
-    """A study as MLflow shows it: an experiment, a parent run, a child run for each arm and seed."""
+    """A study as MLflow shows it: an experiment, a parent run, a child run for each trial that has begun."""
 
     client: "MlflowClient"
     home: Path
+    experiment: str
     parent: str
-    children: list[Child] = field(default_factory=list)
+    children: list[Child]
 
     @classmethod
     def of(cls, home: Path, uri: str) -> "Shown":
-        """Find or make the study's experiment and runs; a study that is run again continues its runs."""
+        """Find or make the study's experiment and its parent run; a study that is run again continues its runs.
+
+        An experiment that was deleted is restored.
+        """
         from mlflow import MlflowClient
 
         study = yaml.safe_load((home / STUDY).read_text(encoding="utf-8"))
         client = MlflowClient(tracking_uri=uri)
-        found = client.get_experiment_by_name(study["name"])
-        artifacts = (home.parents[1] / "mlartifacts").absolute().as_uri()
-        experiment = (
-            found.experiment_id if found else client.create_experiment(study["name"], artifact_location=artifacts)
-        )
+        experiment = _experiment(client, study["name"], (home.parents[1] / "mlartifacts").absolute().as_uri())
         known = {run.data.tags.get("knockout.key", ""): run for run in _runs(client, experiment)}
-
-        def run(key: str, name: str, tags: dict[str, Any]) -> tuple[str, int]:
-            made = known.get(key) or client.create_run(experiment, run_name=name, tags={"knockout.key": key, **tags})
-            return made.info.run_id, int(made.data.tags.get("knockout.step", -1))
-
-        parent, _ = run("study", study["name"], {"study": study["name"], "mlflow.note.content": study["question"]})
-        shown = cls(client, home, parent)
-        for row in study["trials"]:
-            name = f"{row['arm']} · seed {row['seed']}"
-            tags = {
-                "mlflow.parentRunId": parent,
-                "study": study["name"],
-                "arm": row["arm"],
-                "seed": str(row["seed"]),
-                "trial": row["id"],
-            }
-            made, step = run(f"{name} {row['id']}", name, tags)
-            child = Child(made, home.parents[1] / "trials" / row["id"], step)
-            shown.children.append(child)
-            if name + " " + row["id"] not in known:
-                client.log_batch(made, params=list(_parameters(child.folder)))
-        return shown
+        if "study" not in known:
+            tags = {"knockout.key": "study", "study": study["name"], "mlflow.note.content": study["question"]}
+            known["study"] = client.create_run(experiment, run_name=study["name"], tags=tags)
+        parent = known["study"].info.run_id
+        if known["study"].info.status != "RUNNING":
+            client.update_run(parent, status="RUNNING")
+        children = [_child(home, study["name"], parent, row) for row in study["trials"]]
+        for child in (child for child in children if child.key in known):
+            tags = known[child.key].data.tags
+            child.run, child.step = known[child.key].info.run_id, int(tags.get("knockout.step", -1))
+            child.state = tags.get("status", "")
+        return cls(client, home, experiment, parent, children)
 
     def update(self) -> None:
-        """Send every child what its history has that MLflow has not, and its end."""
+        """Send what the histories have that MLflow has not, and what has become of each trial."""
+        for child in self.children:
+            now = state(child.folder)
+            if now == "left" or (now == child.state and now in DONE):
+                continue
+            if not child.run:
+                self._begin(child)
+            self._send(child)
+            if now != child.state:
+                self._mark(child, now)
+
+    def _begin(self, child: Child) -> None:
+        name = f"{child.tags['arm']} · seed {child.tags['seed']}"
+        tags = child.tags | {"knockout.key": child.key}
+        child.run = self.client.create_run(self.experiment, run_name=name, tags=tags).info.run_id
+        parameters = list(_parameters(child.folder))
+        for start in range(0, len(parameters), PARAMETERS):
+            self.client.log_batch(child.run, params=parameters[start : start + PARAMETERS])
+
+    def _send(self, child: Child) -> None:
+        """Points after the last step that was sent; their stamp stays until all have arrived, so none comes twice."""
         from mlflow.entities import Metric
 
-        for child in self.children:
-            history = None if child.ended else read(child.folder)
-            if history is not None:
-                now = int(time.time() * 1000)
-                points = [
-                    Metric(legal(name), value, now, step)
-                    for name, value, step in _points(history, child.step, _stride(child.folder))
-                ]
-                for start in range(0, len(points), BATCH):
-                    self.client.log_batch(child.run, metrics=points[start : start + BATCH])
-                last = history["step"][-1].as_py()
-                if last > child.step:
-                    child.step = last
-                    self.client.set_tag(child.run, "knockout.step", str(last))
-            if not child.ended and (summary := finished(child.folder)) is not None:
-                self.client.set_tag(child.run, "status", summary["status"])
-                self.client.set_terminated(child.run, "FINISHED")
-                child.ended = True
+        history = read(child.folder)
+        last = -1 if history is None else history["step"][-1].as_py()
+        if history is None or last <= child.step:
+            return
+        child.stamp = child.stamp or int(time.time() * 1000)
+        points = [
+            Metric(legal(name), value, child.stamp, step)
+            for name, value, step in _points(history, child.step, _stride(child.folder))
+        ]
+        for start in range(0, len(points), BATCH):
+            self.client.log_batch(child.run, metrics=points[start : start + BATCH])
+        self.client.set_tag(child.run, "knockout.step", str(last))
+        child.step, child.stamp = last, 0
+
+    def _mark(self, child: Child, now: str) -> None:
+        """What has become of a trial; a finite number says whether it diverged, as NaN sorts nowhere."""
+        summary = finished(child.folder)
+        if summary is not None:
+            self.client.log_metric(child.run, "diverged", float(now == "diverged"), step=summary["steps"])
+        if now == "diverged" and summary is not None:
+            self.client.set_tag(child.run, "diverged_step", str(summary["diverged_step"]))
+        self.client.set_tag(child.run, "status", now)
+        if STATUS[now] == "RUNNING":
+            self.client.update_run(child.run, status="RUNNING")
+        else:
+            self.client.set_terminated(child.run, STATUS[now])
+        child.state = now
 
     def conclude(self, *, whole: bool) -> None:
-        """Trials that did not finish are marked; a whole study's parent gets effects, verdicts and report."""
-        ended = "FAILED" if whole else "KILLED"
-        for child in self.children:
-            if not child.ended:
-                self.client.set_tag(child.run, "status", ended.lower())
-                self.client.set_terminated(child.run, ended)
+        """A whole study's parent gets effects, verdicts and report; its state is that of its trials."""
         if whole:
             self._show_effects()
-        self.client.set_terminated(self.parent, "FINISHED" if whole else "KILLED")
+        states = {state(child.folder) for child in self.children}
+        running, failed = "running" in states, not states <= {*DONE}
+        self.client.update_run(self.parent, status="RUNNING") if running else self.client.set_terminated(
+            self.parent, "FINISHED" if not failed else "FAILED" if whole else "KILLED"
+        )
 
     def _show_effects(self) -> None:
         with (self.home / "effects.csv").open(encoding="utf-8") as file:
@@ -126,12 +154,33 @@ class Shown:
 
 
 def legal(name: str) -> str:
-    """A metric's name in the characters that MLflow takes, different for different names.
+    """A metric's or parameter's name in the characters that MLflow takes, different for different names.
 
     >>> legal("val/loss"), legal("effect/norm=rmsnorm/val/loss")
     ('val/loss', 'effect/norm:3d:rmsnorm/val/loss')
     """
-    return re.sub(r"[^\w.\- /]", lambda found: f":{ord(found.group()):x}:", name, flags=re.ASCII)
+    spelt = re.sub(r"[^\w.\- /]", lambda found: f":{ord(found.group()):x}:", name, flags=re.ASCII)
+    spelt = "/".join(word if word.strip(".") else f":{word}:".replace(".", "2e") for word in spelt.split("/"))
+    return spelt if len(spelt) <= LONGEST else f"{spelt[:200]}:{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+
+
+def _experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        return client.create_experiment(name, artifact_location=artifacts)
+    if found.lifecycle_stage == "deleted":
+        client.restore_experiment(found.experiment_id)
+    return found.experiment_id
+
+
+def _child(home: Path, study: str, parent: str, row: Mapping[str, Any]) -> Child:
+    """A trial's run: one that another study asked for first says so."""
+    folder = home.parents[1] / "trials" / row["id"]
+    tags = {"mlflow.parentRunId": parent, "study": study, "arm": row["arm"], "seed": str(row["seed"])}
+    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
+    first = config.get("asked_by", study)
+    tags |= {"trial": row["id"]} | ({"reused_from": first} if first != study else {})
+    return Child(f"{row['arm']} · seed {row['seed']} {row['id']}", tags, folder)
 
 
 def _runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:
@@ -146,8 +195,8 @@ def _parameters(folder: Path) -> Iterator[Any]:
     from mlflow.entities import Param
 
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    for key, value in settings({key: value for key, value in config.items() if key not in ("label", "git")}).items():
-        yield Param(legal(key), str(value))
+    for key, value in settings({key: value for key, value in config.items() if key not in NOT_PARAMETERS}).items():
+        yield Param(legal(key), str(value)[:CUT])
 
 
 def _stride(folder: Path) -> int:

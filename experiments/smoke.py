@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.attempt import begin, last_line
+from experiments.attempt import begin
 from experiments.checkpoint import TIMING
 from experiments.identity import Arm
 from experiments.lease import Lease
 from experiments.pool import pool
 from experiments.prepare import write_config
+from experiments.state import last_line
 
 WORTH = 50  # times the steps tried that a trial must have to be tried
 

@@ -18,8 +18,8 @@ from experiments.identity import ENDPOINTS
 from experiments.launch import run
 from experiments.mirror import Mirror
 from experiments.prepare import prepare, prepared, refuse_other_code
-from experiments.progress import DONE
 from experiments.smoke import refuse_broken
+from experiments.state import DONE, state
 from experiments.study import Plan, plan
 
 
@@ -44,6 +44,8 @@ class KnockoutSweeper(Sweeper):
         missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
         say(announcement(made, len(missing)))
         refuse_broken(made.arms, [t.arm for t in made.trials if results / "trials" / t.id in missing], runtime)
+        if runtime.failed == "leave":
+            missing = [folder for folder in missing if state(folder) != "failed"]
         with Mirror(home, runtime.tracking_uri) as mirror:
             if missing:
                 assert self.launcher is not None

@@ -1,0 +1,90 @@
+"""What a command would run, and what that takes and could see: `knockout plan` with the words of `knockout run`."""
+
+import csv
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from rich.console import Console
+from rich.table import Table
+
+from analysis.power import detectable
+from experiments.folder import finished, safe
+from experiments.pool import pool
+from experiments.prepare import refuse_other_code
+from experiments.smoke import smoke
+from experiments.study import Plan, plan
+from experiments.sweep import KnockoutSweeper, announcement, say
+
+TIMED = 4  # steps of each arm
+
+
+def main(words: list[str]) -> None:
+    """Plan what `knockout run` would do with these words, and train nothing."""
+    from experiments.run import main as run
+
+    run([*words, "hydra/sweeper=knockout_plan"])
+
+
+class PlanSweeper(KnockoutSweeper):
+    """Says what the sweep would be."""
+
+    def sweep(self, arguments: list[str]) -> None:
+        """Plan, take a few steps of every arm that has something to train, print."""
+        overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
+        made = plan(overrides, partial(self.loader.load_sweep_config, self.settings))
+        runtime, results = self.settings.runtime, Path(self.settings.runtime.results)
+        refuse_other_code(results, made, runtime.code)
+        done = {t.id for t in made.trials if finished(results / "trials" / t.id) is not None}
+        missing = {t.id: t.arm for t in made.trials if t.id not in done}
+        say(announcement(made, len(missing)))
+        tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)
+        Console(soft_wrap=True, highlight=False).print(_table(made, done, tried.seconds))
+        for label, reason in tried.errors.items():
+            say(f"{label} fails within {TIMED} steps: {reason}")
+        say(_hours(made, missing, tried.seconds, runtime))
+        say(_sight(made, results))
+
+
+def _table(made: Plan, done: set[str], seconds: Mapping[str, float]) -> Table:
+    """A row an arm."""
+    table = Table("arm", "parameters", "FLOPs a token", "finished", "to train", "ms a step", box=None)
+    for label, arm in made.arms.items():
+        ids = {trial.id for trial in made.trials if trial.arm == label}
+        pace = f"{1000 * seconds[label]:.1f}" if label in seconds else "–"
+        counts = (str(len(ids & done)), str(len(ids - done)))
+        table.add_row(label, f"{arm.parameters:,}", f"{arm.flops:.3g}", *counts, pace)
+    return table
+
+
+def _hours(made: Plan, missing: Mapping[str, str], seconds: Mapping[str, float], runtime: Mapping[str, Any]) -> str:
+    """Device-hours of training, validation not counted, and how long they take here."""
+    if not missing:
+        return "nothing to train"
+    if not set(missing.values()) <= set(seconds):
+        return "device-hours: unknown without a few timed steps (runtime.smoke)"
+    trainers = {label: made.arms[label].config["trainer"] for label in missing.values()}
+    spent = [seconds[a] * trainers[a]["max_steps"] * trainers[a]["devices"] for a in missing.values()]
+    devices = pool(list(trainers.values()), runtime)
+    places = min(devices.trials, devices.free.total(), len(missing))
+    took = timedelta(seconds=round(sum(spent) / places))
+    return f"{sum(spent) / 3600:.2g} device-hours of training; about {took} with {places} at a time"
+
+
+def _sight(made: Plan, results: Path) -> str:
+    """The smallest effects that the seeds could see, by the spread that finished trials of the study have shown."""
+    pairs, file = len(made.seeds), results / "studies" / safe(made.name) / "effects.csv"
+    if pairs < 2:
+        return "one seed sees nothing: differences have no spread; ask for more with study.seeds"
+    family = max(1, len(made.arms) - 1) * len(made.study["endpoints"])
+    seen = detectable(pairs, 0.05 / family)
+    title = f"{pairs} seeds see, at power 0.8 after correction, {seen:.2f} standard deviations of paired differences"
+    if not file.exists():
+        return f"{title}; in units, once two seeds have finished"
+    with file.open(encoding="utf-8") as rows:
+        read = [row for row in csv.DictReader(rows) if row["deviation"]]
+    lines = [f"  {r['arm']}, {r['endpoint']}: {seen * float(r['deviation']):.3g} {r['unit']}" for r in read]
+    return "\n".join([f"{title}:", *lines])

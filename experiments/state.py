@@ -1,0 +1,29 @@
+"""What has become of a trial, as its folder tells it to whoever asks."""
+
+from pathlib import Path
+
+from experiments.folder import LOG, finished
+from experiments.lease import holder
+
+STATES = ("finished", "diverged", "running", "stopped", "failed", "left")
+DONE = ("finished", "diverged")
+
+
+def state(folder: Path) -> str:
+    """One of `STATES`: complete, held by a live process, waiting to go on, ended in an error or a kill, not begun."""
+    if (summary := finished(folder)) is not None:
+        return summary["status"]
+    if holder(folder) is not None:
+        return "running"
+    if (folder / "checkpoint.pt").exists():
+        return "stopped"
+    return "failed" if (folder / LOG).exists() or (folder / "attempts").exists() else "left"
+
+
+def last_line(folder: Path) -> str:
+    """What a trial said last, in this attempt or in the one before."""
+    logs = [folder / LOG, *sorted((folder / "attempts").glob(f"*/{LOG}"), reverse=True)]
+    for log in (log for log in logs if log.exists()):
+        lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return ""
