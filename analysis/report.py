@@ -2,6 +2,7 @@
 
 import argparse
 import io
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from analysis.verdict import Verdict, frame, headline, verdicts
 
 
 def write_report(home: Path) -> tuple[Path, str]:
-    """Write `report.html`, `report.md` and `effects.csv` into a study's folder; the page's path, and its verdicts.
+    """Write `report.html`, `report.md`, `effects.csv` and `verdicts.txt` into a study's folder; the page's path, and its verdicts.
 
     The same folder gives the same bytes.
     """
@@ -26,9 +27,19 @@ def write_report(home: Path) -> tuple[Path, str]:
     shown = page(results, judged)
     for suffix in ("html", "md"):
         text = environment().get_template(f"report.{suffix}.jinja").render(shown)
-        (home / f"report.{suffix}").write_text(text, encoding="utf-8")
-    frame(judged).to_csv(home / "effects.csv", index=False)
-    return home / "report.html", words.table(judged) if judged else words.values(shown["absolute"])
+        _put(home / f"report.{suffix}", text)
+    _put(home / "effects.csv", frame(judged).to_csv(index=False))
+    told = words.table(judged) if judged else words.values(shown["absolute"])
+    _put(home / "verdicts.txt", f"{told}\n")
+    return home / "report.html", told
+
+
+def _put(path: Path, text: str) -> None:
+    """The whole file at once, whoever else reads or writes it."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="") as part:
+        part.write(text)
+    Path(part.name).chmod(0o644)
+    Path(part.name).replace(path)
 
 
 def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:

@@ -18,6 +18,10 @@ CHECKPOINT, WEIGHTS = "checkpoint.pt", "weights.pt"
 TIMING = "timing.json"  # what a trial leaves of which only some steps are timed
 
 
+class Stopped(SystemExit):
+    """A trial ends before its end because it was asked to."""
+
+
 @dataclass(frozen=True)
 class Checkpoint:
     """All that the next step depends on besides the configuration: torch's own types and plain ones."""
@@ -56,14 +60,14 @@ class Saver:
         self._last = time.monotonic()
 
     def __call__(self, task: LanguageModeling) -> None:
-        """After a step. Raises SystemExit once it was asked to stop."""
+        """After a step. Raises Stopped once it was asked to stop."""
         stop = self.stopping()
         if (stop or time.monotonic() - self._last > self.seconds) and task.step < task.steps:
             if task.rank.number == 0:
                 save(self.folder / CHECKPOINT, vars(Checkpoint.of(task, self.code)))
             self._last = time.monotonic()
         if stop:
-            raise SystemExit(f"stopped after step {task.step}, to be continued from there")
+            raise Stopped(f"stopped after step {task.step}, to be continued from there")
 
 
 class Timer:
@@ -74,11 +78,11 @@ class Timer:
         self._last = time.monotonic()
 
     def __call__(self, task: LanguageModeling) -> None:
-        """After a step. Raises SystemExit after the last."""
+        """After a step. Raises Stopped after the last."""
         now = time.monotonic()
         if task.step >= min(self.steps, task.steps):
             (self.folder / TIMING).write_text(json.dumps(now - self._last), encoding="utf-8")
-            raise SystemExit(f"these were {task.step} steps")
+            raise Stopped(f"these were {task.step} steps")
         self._last = now
 
 

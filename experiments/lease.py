@@ -36,7 +36,8 @@ class Holder:
     def runs(self) -> bool:
         """Whether the process is alive; it must be of this host."""
         try:
-            return abs(psutil.Process(self.process).create_time() - self.began) < 1
+            found = psutil.Process(self.process)
+            return found.status() != psutil.STATUS_ZOMBIE and abs(found.create_time() - self.began) < 1
         except psutil.NoSuchProcess:
             return False
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from experiments.folder import SHOWN, write
 from experiments.lease import take
 
 if TYPE_CHECKING:
@@ -30,13 +31,18 @@ class Mirror:
     """Follows a study while the `with` block runs, and once more at its end."""
 
     def __init__(self, home: Path, uri: str | None) -> None:
-        self.off, self.uri = uri == "none", uri or store_of(home.parents[1])
+        self.home, self.off, self.uri = home, uri == "none", uri or store_of(home.parents[1])
         if not self.off:
             refuse_folder(self.uri)
         context = multiprocessing.get_context("spawn")
         self.stop, self.concluded = context.Event(), context.Event()
         follower = (home, self.uri, self.stop, self.concluded)
         self.process = context.Process(target=follow, args=follower, name="mlflow mirror", daemon=True)
+
+    def shown(self) -> bool:
+        """Whether MLflow has been shown the whole study, report and all."""
+        marks = self.home / SHOWN
+        return self.off or (marks.exists() and self.uri in marks.read_text(encoding="utf-8").splitlines())
 
     def __enter__(self) -> "Mirror":
         if not self.off:
@@ -118,6 +124,8 @@ def keep_up(home: Path, uri: str, over: Callable[[], bool], whole: Callable[[], 
             shown.update()
             if ending:
                 shown.conclude(whole=whole())
+                if whole():
+                    write(home / SHOWN, f"{uri}\n")
                 return
         except Exception as error:  # training never fails because a tracker does
             if not warned or time.monotonic() > deadline:

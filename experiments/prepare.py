@@ -9,13 +9,13 @@ import yaml
 from omegaconf import DictConfig
 
 from experiments import plugins
-from experiments.folder import CONFIG, STUDY, finished, opened, safe, write
+from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe, write
 from experiments.identity import understood
 from experiments.provenance import git
 from experiments.study import Plan
 
 KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
-REPORTS = ("report.html", "report.md", "effects.csv")
+REPORTS = (PAGE, VERDICTS, SHOWN, "report.md", "effects.csv")
 
 
 def refuse_other_code(results: Path, made: Plan, accepted: str) -> None:
@@ -33,7 +33,7 @@ def refuse_other_code(results: Path, made: Plan, accepted: str) -> None:
 def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tuple[list[Path], Path]:
     """Write the study and the configuration of each unfinished trial; these trials' folders, and the study's.
 
-    What a report said of the study when it had other arms or trials is removed.
+    What a report said of the study when it was another is removed.
     """
     missing: dict[Path, dict[str, Any]] = {}
     for trial in made.trials:
@@ -46,7 +46,7 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
     home.mkdir(exist_ok=True)
     asked = _recorded(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
     before = yaml.safe_load((home / STUDY).read_text(encoding="utf-8")) if (home / STUDY).exists() else asked
-    if before["trials"] != asked["trials"]:
+    if before != asked:
         for name in REPORTS:
             (home / name).unlink(missing_ok=True)
     write(home / STUDY, yaml.safe_dump(asked, sort_keys=False, allow_unicode=True))

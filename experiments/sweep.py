@@ -1,6 +1,7 @@
 """Run a study: expand it, train what is missing, report. A Hydra sweeper, so that Hydra's own ways all work."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from rich.console import Console
 
 from experiments.axes import word
 from experiments.design import aliases
-from experiments.folder import LOG, finished, opened
+from experiments.folder import LOG, PAGE, SUMMARY, VERDICTS, finished, opened
 from experiments.identity import ENDPOINTS
 from experiments.launch import run
 from experiments.mirror import Mirror
@@ -43,20 +44,43 @@ class KnockoutSweeper(Sweeper):
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
         missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
         say(announcement(made, len(missing)))
-        refuse_broken(made.arms, [t.arm for t in made.trials if results / "trials" / t.id in missing], runtime)
         if runtime.failed == "leave":
             missing = [folder for folder in missing if state(folder) != "failed"]
-        with Mirror(home, runtime.tracking_uri) as mirror:
-            if missing:
-                assert self.launcher is not None
-                self.launcher.launch([[f"trial={word(str(folder))}"] for folder in missing], initial_job_idx=0)
-            page, verdicts = report(home)
-            say(f"{verdicts}\nreport: {page}")
-            mirror.conclude()
-        if failed := [folder for folder in missing if finished(folder) is None]:
-            say("\n".join(f"failed: {folder / LOG}" for folder in failed))
-            say(f"{len(failed)} of {len(missing)} trials failed; the same command runs them again, and only them")
-            raise SystemExit(1)
+        refuse_broken(made.arms, [t.arm for t in made.trials if results / "trials" / t.id in missing], runtime)
+        folders = list(dict.fromkeys(results / "trials" / trial.id for trial in made.trials))
+        mirror = Mirror(home, runtime.tracking_uri)
+        if missing or not reported(home, folders) or not mirror.shown():
+            with mirror:
+                self._launch(missing)
+                write_report(home)
+                mirror.conclude()
+        say(f"{(home / VERDICTS).read_text(encoding='utf-8')}report: {home / PAGE}")
+        close(folders)
+
+    def _launch(self, missing: list[Path]) -> None:
+        if missing:
+            assert self.launcher is not None
+            self.launcher.launch([[f"trial={word(str(folder))}"] for folder in missing], initial_job_idx=0)
+
+
+def reported(home: Path, trials: Iterable[Path]) -> bool:
+    """Whether the study's page has been written since the last of its trials ended."""
+    page, ended = home / PAGE, [path.stat().st_mtime for trial in trials if (path := trial / SUMMARY).exists()]
+    return page.exists() and page.stat().st_mtime >= max(ended, default=0.0)
+
+
+def close(trials: Iterable[Path]) -> None:
+    """Say what is not finished and why. Raises SystemExit(1) if there is anything."""
+    states = {folder: found for folder in trials if (found := state(folder)) not in DONE}
+    for folder, found in states.items():
+        if found == "failed":
+            say(f"failed: {folder / LOG}")
+    if states:
+        failed = Counter(states.values())["failed"]
+        others = f", {len(states) - failed} are not finished" if failed < len(states) else ""
+        said = f"{failed} trial{'s' * (failed != 1)} failed{others}"
+        say(f"{said}; the same command runs what is left, and only that")
+        raise SystemExit(1)
 
 
 def say(text: str) -> None:
@@ -86,11 +110,11 @@ def _counted(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-def report(home: Path) -> tuple[Path, str]:
-    """Write a study's page; its path, and the verdicts as text."""
-    from analysis.report import write_report
+def write_report(home: Path) -> None:
+    """Write a study's page and its verdicts."""
+    from analysis import report  # pandas and seaborn take a second to load
 
-    return write_report(home)
+    report.write_report(home)
 
 
 def job(config: DictConfig) -> float:

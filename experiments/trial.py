@@ -28,7 +28,7 @@ from torch.utils.data import DataLoader
 
 from experiments import build, plugins, provenance
 from experiments.batches import SINGLE, Drawn, Rank, validation
-from experiments.checkpoint import CHECKPOINT, Checkpoint, Saver, Timer, keep
+from experiments.checkpoint import CHECKPOINT, Checkpoint, Saver, Stopped, Timer, keep
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
 from experiments.recorder import Recorder, seal
@@ -59,7 +59,7 @@ def main(folder: Path, rank: Rank = SINGLE, steps: int | None = None) -> None:
 
 def status(error: BaseException) -> int:
     """The exit status that says what kind of failure this was."""
-    if isinstance(error, SystemExit):
+    if isinstance(error, Stopped):
         return STOPPED
     if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error):
         return errno.ENOMEM
@@ -81,7 +81,7 @@ def train(
 ) -> None:
     """Train as the folder's configuration says, then seal the history and write the summary.
 
-    Raises SystemExit when it is asked to stop, and after `steps` steps where only these are to be timed.
+    Raises Stopped when it is asked to stop, and after `steps` steps where only these are to be timed.
     """
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
     plugins.load(config["plugins"])

@@ -16,7 +16,19 @@ FILES = {"pyarrow", "yaml"}
 MAY_IMPORT = {
     "components": {"components", "torch"},
     "experiments": FILES
-    | {"analysis", "components", "experiments", "hydra", "lightning", "mlflow", "omegaconf", "rich", "torch"},
+    | {
+        "analysis",
+        "components",
+        "experiments",
+        "hydra",
+        "lightning",
+        "mlflow",
+        "omegaconf",
+        "psutil",
+        "pyDOE3",
+        "rich",
+        "torch",
+    },
     "analysis": FILES
     | {"analysis", "jinja2", "markupsafe", "matplotlib", "numpy", "pandas", "scipy", "seaborn", "statsmodels"},
 }

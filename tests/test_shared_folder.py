@@ -28,7 +28,7 @@ def test_a_tracker_that_is_down_costs_a_warning(command: Command) -> None:
     ran = command("run", *QUICK, "runtime.tracking_uri=http://127.0.0.1:9")
     assert ran.returncode == 0, ran.stderr
     assert "report: " in ran.stdout
-    assert "warning: MLflow at http://127.0.0.1:9 is not up to date, the results folder is" in ran.stderr
+    assert "warning: MLflow at http://127.0.0.1:9 is not up to date; it is tried again" in ran.stderr
 
 
 def test_b18_a_study_of_any_name_is_found_by_it(command: Command, tmp_path: Path) -> None:

@@ -146,6 +146,7 @@ def test_softmax_attention_is_torchs_with_every_kind_of_mask() -> None:
 def test_c32_an_inductor_compiled_model_agrees_in_value_and_gradient_and_saves_the_same_names(
     changed: dict[str, str],
 ) -> None:
+    torch.compiler.reset()
     plain, compiled = (assemble(SIZES, parts(**changed), 0) for _ in range(2))
     names = list(plain.state_dict())
     compiled.compile()
