@@ -1,16 +1,21 @@
 """From a curve to the number that a study compares."""
 
+from __future__ import annotations
+
 import difflib
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:  # whoever only plans a study can do without
+    import pandas as pd
 
+DIRECTIONS = ("lower", "higher", "same")  # what can be expected of an endpoint
 REDUCTIONS: dict[str, Callable[[pd.Series], float]] = {
     "final": lambda values: values.iloc[-1],
-    "mean": pd.Series.mean,
-    "median": pd.Series.median,
-    "min": pd.Series.min,
-    "max": pd.Series.max,
+    "mean": lambda values: values.mean(),
+    "median": lambda values: values.median(),
+    "min": lambda values: values.min(),
+    "max": lambda values: values.max(),
     "any": lambda values: float(values.astype(bool).any()),
 }
 

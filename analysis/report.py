@@ -18,7 +18,7 @@ from analysis.verdict import Verdict, frame, headline, verdicts
 
 
 def write_report(home: Path) -> tuple[Path, str]:
-    """Write `report.html`, `report.md`, `effects.csv` and `verdicts.txt` into a study's folder; the page's path, and its verdicts.
+    """Write `report.html`, `report.md`, `effects.csv` and `verdicts.txt` into a study's folder; the page, and verdicts.
 
     The same folder gives the same bytes.
     """

@@ -13,7 +13,6 @@ from analysis.power import seeds_needed, seeds_to_equivalence
 from analysis.results import Results
 
 ALPHA = 0.05
-DIRECTIONS = ("lower", "higher", "same")
 
 
 class Judgement(StrEnum):

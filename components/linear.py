@@ -16,6 +16,11 @@ class Linear(nn.Linear):
         self.gain = gain
         super().__init__(fan_in, fan_out, bias=bias)
 
+    def reset_parameters(self) -> None:
+        """torch's own; nothing on the meta device, where drawing nothing takes longest."""
+        if not self.weight.is_meta:
+            super().reset_parameters()
+
     def deviation(self, deviations: Deviations) -> float:
         """The standard deviation for this role."""
         return deviations.linear(self.in_features, self.out_features)
@@ -42,6 +47,11 @@ class Writer(Linear):
 
 class Embedding(nn.Embedding):
     """Rows drawn from N(0, deviation²): token embeddings and learned positions."""
+
+    def reset_parameters(self) -> None:
+        """torch's own; nothing on the meta device."""
+        if not self.weight.is_meta:
+            super().reset_parameters()
 
     @torch.no_grad()
     def draw(self, deviations: Deviations, generator: torch.Generator) -> None:

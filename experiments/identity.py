@@ -16,7 +16,9 @@ from omegaconf import DictConfig, OmegaConf
 from components.registry import Registry, unknown
 from experiments import build, provenance
 from experiments.budget import training_flops
+from experiments.data import Data
 from experiments.inert import refuse_unused, unread
+from experiments.known import Found, known
 from experiments.options import COMPONENTS, EXPERIMENTS
 from experiments.refuse import refuse_bad_numbers
 
@@ -40,6 +42,15 @@ class Arm:
     flops: float
     measures: tuple[str, ...]
     code: str
+
+    def refuse_untrainable(self) -> None:
+        """Raises what the optimizer and the schedule say to this model and its steps, before any trial starts.
+
+        Apart from all else, since a first optimizer takes torch a second.
+        """
+        objective, optimizer, schedule = build.training(self.config)
+        vocabulary = build.data(self.config).vocabulary + objective.extra_tokens
+        schedule(optimizer(build.model(self.config, vocabulary, device="meta")[0]))
 
     def described(self) -> dict[str, Any]:
         """What a study keeps of its arms: their size, and every setting."""
@@ -80,29 +91,38 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     refuse_bad_numbers(resolved)
     resolved = fit(resolved) if fit else resolved
     data = build.data(resolved)
-    objective, optimizer, schedule = build.training(resolved)
-    model, asked = build.model(resolved, data.vocabulary + objective.extra_tokens, device="meta")
-    schedule(optimizer(model))
-    with unread(model) as unused:
-        flops = training_flops(model)
-    refuse_unused(model)
-    asked -= unused
-    watchers = build.watchers(resolved)
-    for watcher in watchers:
-        watcher.refuse(model, lambda context: build.data_at(resolved, context))
-    names = tuple(measure.name for measure in build.measures(data, watchers, model))
+    found = known(resolved, data.content, lambda: _found(resolved, data))
     resolved["study"]["endpoints"] = resolved["study"]["endpoints"] or {
-        k: v for k, v in ENDPOINTS.items() if k in names
+        name: reduction for name, reduction in ENDPOINTS.items() if name in found.measures
     }
     return Arm(
         config=resolved,
         seeded=tuple(key for key in SEEDS if key == "seed" or _follows_seed(config, key)),
-        asked=frozenset(asked),
+        asked=frozenset(found.asked),
         content=data.content,
+        parameters=found.parameters,
+        flops=found.flops,
+        measures=tuple(found.measures),
+        code=found.code,
+    )
+
+
+def _found(config: dict[str, Any], data: Data) -> Found:
+    """Build the model without weights, run it once forward and back, and ask every diagnostic."""
+    vocabulary = data.vocabulary + build.training(config)[0].extra_tokens
+    model, asked = build.model(config, vocabulary, device="meta")
+    with unread(model) as unused:
+        flops = training_flops(model)
+    refuse_unused(model)
+    watchers = build.watchers(config)
+    for watcher in watchers:
+        watcher.refuse(model, lambda context: build.data_at(config, context))
+    return Found(
+        asked=sorted(asked - unused),
         parameters=sum(p.numel() for p in model.parameters()),
         flops=flops,
-        measures=names,
-        code=provenance.code(resolved, asked),
+        measures=[measure.name for measure in build.measures(data, watchers, model)],
+        code=provenance.code(config, asked - unused),
     )
 
 

@@ -11,12 +11,11 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from rich.console import Console
 from rich.table import Table
 
-from analysis.power import detectable
 from experiments.folder import finished, safe
 from experiments.pool import pool
 from experiments.prepare import refuse_other_code
 from experiments.smoke import smoke
-from experiments.study import Plan, plan
+from experiments.study import Plan, noted, plan
 from experiments.sweep import KnockoutSweeper, announcement, say
 
 TIMED = 4  # steps of each arm
@@ -40,6 +39,9 @@ class PlanSweeper(KnockoutSweeper):
         refuse_other_code(results, made, runtime.code)
         done = {t.id for t in made.trials if finished(results / "trials" / t.id) is not None}
         missing = {t.id: t.arm for t in made.trials if t.id not in done}
+        for label in dict.fromkeys(missing.values()):
+            with noted(label):
+                made.arms[label].refuse_untrainable()
         say(announcement(made, len(missing)))
         tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)
         Console(soft_wrap=True, highlight=False).print(_table(made, done, tried.seconds))
@@ -76,6 +78,8 @@ def _hours(made: Plan, missing: Mapping[str, str], seconds: Mapping[str, float],
 
 def _sight(made: Plan, results: Path) -> str:
     """The smallest effects that the seeds could see, by the spread that finished trials of the study have shown."""
+    from analysis.power import detectable  # scipy takes a second to load
+
     pairs, file = len(made.seeds), results / "studies" / safe(made.name) / "effects.csv"
     if pairs < 2:
         return "one seed sees nothing: differences have no spread; ask for more with study.seeds"

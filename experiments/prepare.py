@@ -12,7 +12,7 @@ from experiments import plugins
 from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe, write
 from experiments.identity import understood
 from experiments.provenance import git
-from experiments.study import Plan
+from experiments.study import Plan, noted
 
 KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
 REPORTS = (PAGE, VERDICTS, SHOWN, "report.md", "effects.csv")
@@ -40,6 +40,9 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
         if finished(folder := results / "trials" / trial.id) is None:
             label = f"{trial.arm} · seed {trial.seed}"
             missing.setdefault(folder, trial.config | {"label": label, "asked_by": made.name})
+    for label in dict.fromkeys(trial.arm for trial in made.trials if results / "trials" / trial.id in missing):
+        with noted(label):
+            made.arms[label].refuse_untrainable()
     for folder, config in missing.items():
         write_config(folder, config)
     home = results / "studies" / safe(made.name)
@@ -71,6 +74,7 @@ def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, An
 def prepared(config: DictConfig) -> Path:
     """The folder of the one trial that a configuration describes, as another sweeper asks for it."""
     arm = understood(config)
+    arm.refuse_untrainable()
     id, resolved = arm.trial(config.seed)
     folder = opened(Path(config.runtime.results)) / "trials" / id
     if finished(folder) is None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from analysis.reduction import reducer
-from analysis.verdict import DIRECTIONS
+from analysis.reduction import DIRECTIONS, reducer
 from components.registry import unknown
 from experiments.options import KINDS
 

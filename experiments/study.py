@@ -1,7 +1,8 @@
 """A study's arms and trials, out of a configuration and the axes of a command line."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -92,7 +93,8 @@ def _built(
     for label, arm in levels.items():
         fit = _fitting(next(iter(made.values())).config) if made else None
         try:
-            made[label] = _understood(label, composed(arm), fit)
+            with noted(label):
+                made[label] = understood(composed(arm), fit)
         except (ValueError, KeyError, OSError) as error:
             errors[label] = error
             if not made:
@@ -113,9 +115,11 @@ def _fitting(baseline: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, A
     return lambda config: matched(config, lambda each: build.cost(each, measure), target)
 
 
-def _understood(label: str, config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any]] | None) -> Arm:
+@contextmanager
+def noted(label: str) -> Iterator[None]:
+    """Errors say in which arm they arose."""
     try:
-        return understood(config, fit)
+        yield
     except (ValueError, KeyError, OSError) as error:
         if label != ALONE:
             error.add_note(f"in the arm {label}")

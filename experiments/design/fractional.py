@@ -3,8 +3,6 @@
 from itertools import chain, combinations, count
 from string import ascii_lowercase
 
-from pyDOE3 import fracfact
-
 from experiments.design import Levels, designs, refuse_other_than_two
 
 
@@ -20,6 +18,8 @@ def fractional(factors: dict[str, list[str]], *, resolution: int = 3) -> list[Le
     >>> [len(fractional({name: ["1", "2"] for name in "abcdefg"}, resolution=r)) for r in (3, 4, 5)]
     [8, 16, 64]
     """
+    from pyDOE3 import fracfact  # it takes scipy a second to load
+
     refuse_other_than_two("fractional", factors)
     if not 3 <= resolution <= len(factors):
         raise ValueError(f"design=fractional of {len(factors)} factors has a resolution of 3 to {len(factors)}")
