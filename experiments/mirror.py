@@ -89,7 +89,7 @@ def follow(home: Path, uri: str, stop: Event, concluded: Event) -> None:
 
     with alone(home, over) as mine:
         if mine:
-            keep_up(home, uri, lambda: stop.wait(2.0) or over(), concluded.is_set)
+            keep_up(home, uri, lambda: stop.wait(2.0) or over(), concluded.is_set, stop.is_set)
 
 
 @contextmanager
@@ -106,8 +106,10 @@ def alone(folder: Path, over: Callable[[], bool]) -> Iterator[bool]:
             lease.release()
 
 
-def keep_up(home: Path, uri: str, over: Callable[[], bool], whole: Callable[[], bool]) -> None:
-    """Show a study until it is over; what fails is tried again, for a while even after the end."""
+def keep_up(
+    home: Path, uri: str, over: Callable[[], bool], whole: Callable[[], bool], awaited: Callable[[], bool]
+) -> None:
+    """Show a study until it is over; what fails is tried again, for a while even after the end if that is awaited."""
     from experiments.runs import Shown
 
     logging.disable(logging.WARNING)
@@ -118,7 +120,7 @@ def keep_up(home: Path, uri: str, over: Callable[[], bool], whole: Callable[[], 
     warned, deadline = False, float("inf")
     while True:
         ending = over()
-        deadline = min(deadline, time.monotonic() + PATIENCE) if ending else deadline
+        deadline = min(deadline, time.monotonic() + PATIENCE * awaited()) if ending else deadline
         try:
             shown = shown or _first(home, uri)
             shown.update()

@@ -20,5 +20,5 @@ def main(words: list[str]) -> None:
         home = found(given.results, name)
         with alone(home, lambda: True) as mine:
             if mine:
-                keep_up(home, uri, lambda: True, (home / "effects.csv").exists)
+                keep_up(home, uri, lambda: True, (home / "effects.csv").exists, lambda: True)
         print(f"{name}: {'in' if mine else 'being shown by another command in'} {uri}")

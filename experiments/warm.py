@@ -3,6 +3,8 @@
 Parts too: a file that is edited while a sweep runs changes none of its trials.
 """
 
+import torch._dynamo  # noqa: F401 - what the first optimizer of every trial would load, for a second
+
 import experiments.trial  # noqa: F401
 from experiments.options import KINDS
 

@@ -63,8 +63,8 @@ class Dies(Plain):
         return x
 
 
-@norms.register("nan")
-class Nan(Plain):
+@norms.register("blows_up")
+class BlowsUp(Plain):
     """y = x, then NaN
 
     Source: a test.

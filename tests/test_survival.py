@@ -1,0 +1,98 @@
+"""A sweep that everything happens to ends as one that nothing happened to."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from experiments.folder import finished
+from tests.conftest import QUICK, ROOT, runs, typed
+from tests.test_processes import awaited, steps, workers
+
+FAULTY = f"plugins=[{ROOT / 'tests' / 'faulty.py'}]"
+SWEEP = (
+    FAULTY, "norm=layernorm,slow,raises,blows_up", "seed=range(6)", *QUICK[1:], "trainer.max_steps=24", "runtime.smoke=0",
+)  # fmt: skip
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[[], "subprocess.Popen[str]"]]:
+    """Begin the sweep and go on."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def started() -> "subprocess.Popen[str]":
+        line = [sys.executable, "-m", "experiments.cli", "run", *SWEEP]
+        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        begun.append(subprocess.Popen(line, cwd=tmp_path, start_new_session=True, **pipes))
+        return begun[-1]
+
+    yield started
+    for process in begun:
+        process.kill()
+        process.wait()
+
+
+def histories(folder: Path) -> dict[str, bytes]:
+    """The history of each complete trial, by its id."""
+    trials = [trial for trial in (folder / "results" / "trials").iterdir() if finished(trial) is not None]
+    return {trial.name: (trial / "history.parquet").read_bytes() for trial in trials}
+
+
+def test_a_sweep_survives_kills_interrupts_a_full_disk_a_locked_database_an_error_and_a_nan(
+    start: Callable[[], "subprocess.Popen[str]"], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    trials = tmp_path / "results" / "trials"
+    family: list[psutil.Process] = []
+
+    first = start()  # two workers are killed, the database is locked all the while, the disk is full for one trial
+    awaited(lambda: (tmp_path / "results" / "mlflow.db").exists() and len(runs(tmp_path)) > 1)
+    lock = sqlite3.connect(tmp_path / "results" / "mlflow.db", timeout=30, isolation_level=None)
+    lock.execute("begin exclusive")
+    for _ in range(2):
+        awaited(lambda: workers(first.pid))[0].kill()
+    waiting = awaited(lambda: [trial for trial in trials.iterdir() if not any(trial.glob("trial.log"))])
+    (waiting[-1] / "history.parquet.part").symlink_to("/dev/full")
+    awaited(lambda: len(histories(tmp_path)) >= 4)
+    family += psutil.Process(first.pid).children(recursive=True)
+    first.kill()  # the parent
+    lock.execute("rollback")
+    lock.close()
+    first.wait()
+    assert not psutil.wait_procs(family, timeout=60)[1]
+
+    second = start()  # interrupted twice
+    awaited(lambda: len(histories(tmp_path)) >= 10)
+    family += psutil.Process(second.pid).children(recursive=True)
+    os.kill(second.pid, signal.SIGINT)
+    time.sleep(0.2)
+    os.kill(second.pid, signal.SIGINT)
+    second.communicate(timeout=90)
+    assert max(steps(tmp_path)) == 24
+
+    third = typed(tmp_path, "run", *SWEEP)
+    assert third.returncode == 1
+    assert "6 trials failed; the same command runs what is left, and only that" in third.stdout, third.stdout
+    assert "RuntimeError: bad luck in a part" in third.stdout
+
+    undisturbed = tmp_path_factory.mktemp("undisturbed")
+    assert typed(undisturbed, "run", *SWEEP, "runtime.tracking_uri=none").returncode == 1
+    assert len(histories(tmp_path)) == 18
+    assert histories(tmp_path) == histories(undisturbed)
+    statuses = [summary["status"] for trial in trials.iterdir() if (summary := finished(trial)) is not None]
+    assert sorted(statuses) == ["diverged"] * 6 + ["finished"] * 12
+
+    assert typed(tmp_path, "sync").returncode == 0
+    states = {run["name"]: run["state"] for run in runs(tmp_path)}
+    assert len(states) == 25
+    assert sorted(states.values()) == sorted(["FAILED"] * 7 + ["FINISHED"] * 18)
+    assert not psutil.wait_procs(family, timeout=30)[1]
+    assert not [p for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(tmp_path)]
+    assert not list(tmp_path.rglob("lease.*")) and not list(tmp_path.rglob("*.part"))
