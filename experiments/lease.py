@@ -82,6 +82,12 @@ def take(folder: Path) -> Lease | None:
     return lease
 
 
+def clear(folder: Path) -> None:
+    """Remove what a holder that is gone left on a trial that it finished."""
+    if holder(folder) is None and (latest := _latest(folder)) is not None:
+        Lease(folder, latest).release()
+
+
 def holder(folder: Path) -> Holder | None:
     """Who trains the trial of this folder now, if anybody does."""
     latest = _latest(folder)

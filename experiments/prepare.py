@@ -11,6 +11,7 @@ from omegaconf import DictConfig
 from experiments import plugins
 from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe, write
 from experiments.identity import understood
+from experiments.lease import clear
 from experiments.provenance import git
 from experiments.study import Plan, noted
 
@@ -37,7 +38,9 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
     """
     missing: dict[Path, dict[str, Any]] = {}
     for trial in made.trials:
-        if finished(folder := results / "trials" / trial.id) is None:
+        if finished(folder := results / "trials" / trial.id) is not None:
+            clear(folder)
+        else:
             label = f"{trial.arm} · seed {trial.seed}"
             missing.setdefault(folder, trial.config | {"label": label, "asked_by": made.name})
     for label in dict.fromkeys(trial.arm for trial in made.trials if results / "trials" / trial.id in missing):

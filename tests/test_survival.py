@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -19,19 +18,20 @@ from tests.test_processes import awaited, steps, workers
 
 FAULTY = f"plugins=[{ROOT / 'tests' / 'faulty.py'}]"
 SWEEP = (
-    FAULTY, "norm=layernorm,slow,raises,blows_up", "seed=range(6)", *QUICK[1:], "trainer.max_steps=24", "runtime.smoke=0",
+    FAULTY, "norm=layernorm,slow,raises,blows_up", "seed=range(6)", *QUICK[1:], "trainer.max_steps=24",
+    "runtime.smoke=0",
 )  # fmt: skip
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], "subprocess.Popen[str]"]]:
+def start(tmp_path: Path) -> Iterator[Callable[[], "subprocess.Popen[Any]"]]:
     """Begin the sweep and go on."""
-    begun: list[subprocess.Popen[str]] = []
+    begun: list[subprocess.Popen[Any]] = []
 
-    def started() -> "subprocess.Popen[str]":
+    def started() -> "subprocess.Popen[Any]":
         line = [sys.executable, "-m", "experiments.cli", "run", *SWEEP]
-        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        begun.append(subprocess.Popen(line, cwd=tmp_path, start_new_session=True, **pipes))
+        silent: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        begun.append(subprocess.Popen(line, cwd=tmp_path, start_new_session=True, **silent))
         return begun[-1]
 
     yield started
@@ -47,7 +47,7 @@ def histories(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_sweep_survives_kills_interrupts_a_full_disk_a_locked_database_an_error_and_a_nan(
-    start: Callable[[], "subprocess.Popen[str]"], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    start: Callable[[], "subprocess.Popen[Any]"], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     trials = tmp_path / "results" / "trials"
     family: list[psutil.Process] = []
@@ -74,7 +74,7 @@ def test_a_sweep_survives_kills_interrupts_a_full_disk_a_locked_database_an_erro
     os.kill(second.pid, signal.SIGINT)
     time.sleep(0.2)
     os.kill(second.pid, signal.SIGINT)
-    second.communicate(timeout=90)
+    second.wait(timeout=90)
     assert max(steps(tmp_path)) == 24
 
     third = typed(tmp_path, "run", *SWEEP)
