@@ -23,6 +23,7 @@ REDUCTIONS: dict[str, Callable[[pd.Series], float]] = {
 def reducer(name: str) -> Callable[[pd.Series], float]:
     """The reduction called `name`, of a curve in order of steps without missing values.
 
+    >>> import pandas as pd
     >>> float(reducer("final")(pd.Series([3.0, 1.0, 2.0])))
     2.0
     >>> reducer("medain")

@@ -1,18 +1,23 @@
 """What several tests stand on: a quick configuration, and the command as a person types it."""
 
+import contextlib
+import io
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import hydra
 import pytest
 import yaml
 from omegaconf import DictConfig
 
+from experiments import cli
 from experiments.identity import understood
 from experiments.options import offer
 from experiments.register import register
@@ -26,10 +31,39 @@ QUICK = (
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
 
+collect_ignore = ["faulty.py"]  # a plugin: its parts are for the processes that name it
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Command:
+    """`knockout …` in a folder and a process of its own."""
+    return lambda *words, **given: typed(tmp_path, *words, **given)
+
+
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """`knockout …` in a folder of its own."""
-    return lambda *words, **given: typed(tmp_path, *words, **given)
+    """`knockout …` in a folder of its own and in this process, where it starts at once; plugins would stay in it."""
+    return lambda *words: called(tmp_path, *words)
+
+
+def called(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command in this process and return what it printed and its status."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    try:
+        with (
+            contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+            mock.patch.object(sys, "argv", ["knockout", *words]),
+        ):  # fmt: skip
+            cli.main()
+    except SystemExit as end:
+        said = isinstance(end.code, str)
+        code, message = (1, f"{end.code}\n") if said else (int(end.code or 0), "")
+        err.write(message)
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def typed(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "experiments.cli"), **given: Any) -> Any:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import QUICK, Command, runs, trained, typed
+from tests.conftest import QUICK, Command, called, runs, trained, typed
 
+pytestmark = pytest.mark.xdist_group("swept")  # they share a sweep
 SWEEP = ("norm=layernorm,rmsnorm", "placement=pre,post", "seed=range(2)")
 
 
@@ -16,7 +17,7 @@ SWEEP = ("norm=layernorm,rmsnorm", "placement=pre,post", "seed=range(2)")
 def swept(tmp_path_factory: pytest.TempPathFactory, text: Path) -> Path:
     """A folder in which a sweep of two axes and two seeds on a text has run."""
     folder = tmp_path_factory.mktemp("swept")
-    ran = typed(folder, "run", "-m", *SWEEP, "data=text", f"data.path={text}", *QUICK)
+    ran = called(folder, "run", "-m", *SWEEP, "data=text", f"data.path={text}", *QUICK)
     assert ran.returncode == 0, ran.stderr
     assert "4 arms × 2 seeds = 8 trials, 0 finished, 8 to train" in ran.stdout
     assert "8 done, 0 running, 0 failed, 0 left" in ran.stdout
@@ -94,11 +95,11 @@ def test_a_question_a_diagnostic_and_a_moved_file_train_nothing_and_a_seed_only_
         "study.name=moved",
         *QUICK,
     )
-    same = typed(
+    same = called(
         swept, "run", *words, "seed=range(2)", "study.question=Why?", "diagnostic=[]", "runtime.tracking_uri=none"
     )
     assert trained(same) == 0
-    more = typed(swept, "run", *words, "seed=range(3)", "runtime.tracking_uri=none")
+    more = called(swept, "run", *words, "seed=range(3)", "runtime.tracking_uri=none")
     assert trained(more) == 4
 
 

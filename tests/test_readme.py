@@ -10,7 +10,7 @@ import pytest
 from components import contract
 from components.registry import kinds
 from experiments.catalogue import table
-from tests.conftest import QUICK, ROOT, typed
+from tests.conftest import QUICK, ROOT, called
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINES = [
@@ -30,11 +30,12 @@ def test_there_are_two_commands_and_a_tour_of_five() -> None:
     assert [line.split()[0] for line in LINES] == ["make"] * 2 + ["knockout"] * 5
 
 
+@pytest.mark.xdist_group("tour")  # in one folder, one after the other
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("knockout")])
 def test_each_command_runs(line: str, folder: Path) -> None:
     words = shlex.split(line)[1:]
     shortened = [*QUICK, "runtime.tracking_uri=none"] if words[0] in ("demo", "run") else []
-    ran = typed(folder, *words, *shortened)
+    ran = called(folder, *words, *shortened)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
 

@@ -2,30 +2,30 @@
 
 from pathlib import Path
 
-from tests.conftest import QUICK, Command, runs, trained, typed
+from tests.conftest import QUICK, Command, called, runs, trained
 
 
 def test_hydras_own_sweeper_and_launcher_train_a_trial_once_in_any_folder(tmp_path: Path) -> None:
     place = 'runtime.results="r (b), c"'
     words = ("-m", "hydra/sweeper=basic", "hydra/launcher=basic", place, "norm=layernorm,rmsnorm", "placement=none")
-    first = typed(tmp_path, "run", *words, *QUICK)
+    first = called(tmp_path, "run", *words, *QUICK)
     assert first.returncode == 0, first.stderr
     (summary,) = (tmp_path / "r (b), c" / "trials").glob("*/summary.json")
     made = summary.stat().st_mtime_ns
-    assert typed(tmp_path, "run", *words, *QUICK).returncode == 0
+    assert called(tmp_path, "run", *words, *QUICK).returncode == 0
     assert summary.stat().st_mtime_ns == made
 
 
 def test_ours_and_theirs_find_the_same_trial(tmp_path: Path) -> None:
     words = ("runtime.results=a, b", "runtime.tracking_uri=none", *QUICK)
     quoted = ('runtime.results="a, b"', *words[1:])
-    ours = typed(tmp_path, "run", "hydra/launcher=basic", *quoted)
+    ours = called(tmp_path, "run", "hydra/launcher=basic", *quoted)
     assert ours.returncode == 0, ours.stderr
-    assert trained(typed(tmp_path, "run", *quoted)) == 0
+    assert trained(called(tmp_path, "run", *quoted)) == 0
 
 
-def test_a_tracker_that_is_down_costs_a_warning(command: Command) -> None:
-    ran = command("run", *QUICK, "runtime.tracking_uri=http://127.0.0.1:9")
+def test_a_tracker_that_is_down_costs_a_warning(process: Command) -> None:
+    ran = process("run", *QUICK, "runtime.tracking_uri=http://127.0.0.1:9")
     assert ran.returncode == 0, ran.stderr
     assert "report: " in ran.stdout
     assert "warning: MLflow at http://127.0.0.1:9 is not up to date; it is tried again" in ran.stderr
