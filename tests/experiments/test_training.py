@@ -46,6 +46,7 @@ def test_diagnostics_only_read(folder_of: Prepared) -> None:
 
 
 def test_c32_a_compiled_trial_is_the_same_trial_with_every_measure(folder_of: Prepared) -> None:
+    torch.compiler.reset()
     eager, compiled = trained(folder_of()), trained(folder_of("trainer.compile=aot_eager"))
     pd.testing.assert_frame_equal(compiled, eager)
 
