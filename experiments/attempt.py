@@ -108,8 +108,13 @@ def child(folder: Path, number: int, world: int, environment: dict[str, str], st
 
 @cache
 def _context() -> BaseContext:
-    """Forked from a server that has torch and Lightning loaded; where forking is not safe, started anew."""
-    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    """Forked from a server that has torch and Lightning loaded; where forking is not safe, started anew.
+
+    A new process is told the default of this one, which other launchers' workers have set to methods of their own.
+    """
+    method = "forkserver" if sys.platform == "linux" else "spawn"
+    multiprocessing.set_start_method(method, force=True)
+    context = multiprocessing.get_context(method)
     context.set_forkserver_preload(["experiments.warm"])
     return context
 

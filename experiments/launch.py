@@ -50,13 +50,16 @@ class KnockoutLauncher(Launcher):
             return Path(str(named["trial"]))
         return prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides)))
 
-    def _returned(self, folder: Path) -> JobReturn:
+    def _value(self, folder: Path) -> float:
         from experiments.sweep import endpoint
 
+        return endpoint(folder, self.config.study.endpoints, self.config.hydra.sweeper)
+
+    def _returned(self, folder: Path) -> JobReturn:
         if finished(folder) is None:
             error = RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
             return JobReturn(status=JobStatus.FAILED, _return_value=error)
-        return JobReturn(status=JobStatus.COMPLETED, _return_value=endpoint(folder, self.config.study.endpoints))
+        return JobReturn(status=JobStatus.COMPLETED, _return_value=self._value(folder))
 
 
 def run(folders: Sequence[Path], runtime: Mapping[str, Any]) -> dict[Path, str]:

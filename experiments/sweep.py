@@ -1,10 +1,13 @@
 """Run a study: expand it, train what is missing, report. A Hydra sweeper, so that Hydra's own ways all work."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.plugins import Plugins
 from hydra.plugins.sweeper import Sweeper
@@ -122,13 +125,18 @@ def job(config: DictConfig) -> float:
     folder = Path(config.trial) if config.trial else prepared(config)
     if finished(folder) is None and run([folder], config.runtime).get(folder) not in DONE:
         raise RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
-    return endpoint(folder, config.study.endpoints)
+    return endpoint(folder, config.study.endpoints, HydraConfig.get().sweeper)
 
 
-def endpoint(folder: Path, endpoints: Mapping[str, str]) -> float:
-    """The first endpoint of a finished trial, by default the last validation loss; NaN if it diverged."""
+def endpoint(folder: Path, endpoints: Mapping[str, str], sweeper: Mapping[str, Any]) -> float:
+    """The first endpoint of a finished trial, by default the last validation loss.
+
+    What diverged is the worst there is in the sweeper's direction: Optuna's cannot be told a NaN.
+    """
     from analysis.results import reduced
 
     measure, reduction = next(iter((dict(endpoints) or ENDPOINTS).items()))
     summary = finished(folder)
-    return reduced(folder, measure, reduction) if summary and summary["status"] == "finished" else float("nan")
+    if summary is not None and summary["status"] == "finished":
+        return reduced(folder, measure, reduction)
+    return -math.inf if "max" in str(sweeper.get("direction")) else math.inf
