@@ -21,7 +21,7 @@ readme: .venv/installed
 .venv/installed: requirements.lock pyproject.toml
 	@echo "installing into .venv, once; this takes some minutes"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -qq --requirement requirements.lock
+	$(BIN)/python -m pip install -qq --no-deps --requirement requirements.lock
 	$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
 	touch $@
 
