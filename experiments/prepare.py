@@ -16,6 +16,7 @@ from experiments.provenance import git
 from experiments.study import Plan, noted
 
 KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
+DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a study of a thousand trials takes the other a second
 REPORTS = (PAGE, VERDICTS, SHOWN, "report.md", "effects.csv")
 
 
@@ -51,11 +52,11 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
     home = results / "studies" / safe(made.name)
     home.mkdir(exist_ok=True)
     asked = _recorded(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
-    before = yaml.safe_load((home / STUDY).read_text(encoding="utf-8")) if (home / STUDY).exists() else asked
-    if before != asked:
+    text = yaml.dump(asked, Dumper=DUMPER, sort_keys=False, allow_unicode=True)
+    if not (home / STUDY).exists() or (home / STUDY).read_text(encoding="utf-8") != text:
         for name in REPORTS:
             (home / name).unlink(missing_ok=True)
-    write(home / STUDY, yaml.safe_dump(asked, sort_keys=False, allow_unicode=True))
+        write(home / STUDY, text)
     return list(missing), home
 
 

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -44,7 +45,7 @@ class Plan:
     seeds: list[int]
     impossible: dict[str, str]
 
-    @property
+    @cached_property
     def trials(self) -> list[Trial]:
         """Seed by seed, so that arms can be compared early; arms with the same identity share a trial."""
         made = [(label, seed, arm.trial(seed)) for seed in self.seeds for label, arm in self.arms.items()]
