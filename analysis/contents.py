@@ -53,7 +53,19 @@ def missing(results: Results) -> list[str]:
     lines += [f"{arm} sees the future: a causal language model under the full mask" for arm in _clairvoyant(results)]
     seeds = len(results.study["seeds"])
     few = [f"{seeds} seed{'s' * (seeds > 1)}: an exact test cannot reach p < 0.05 below {EXACT}"] * (seeds < EXACT)
-    return [*lines, *few, "learning rates were not tuned for each arm: an effect holds at this rate"]
+    return [*lines, *few, *_tuning(results)]
+
+
+def _tuning(results: Results) -> list[str]:
+    """What arms chose for themselves, and where a better choice may lie beyond what was tried."""
+    tuned: Mapping[str, Mapping[str, str]] = results.study.get("tuned", {})
+    if not tuned:
+        return ["learning rates were not tuned for each arm: an effect holds at this rate"]
+    chosen = [f"{arm}: {key}={value}" for arm, levels in tuned.items() for key, value in levels.items()]
+    edges = results.study["edges"]
+    beyond = [f"on the edge of what was tried, so that better may lie beyond: {'; '.join(edges)}"] * bool(edges)
+    tried = f"chosen for each arm on seeds of their own: {'; '.join(chosen)}; with the same for all arms: study"
+    return [f"{tried} {results.study['tuning']!r}", *beyond]
 
 
 def provenance(results: Results) -> dict[str, str]:

@@ -79,6 +79,7 @@ class Study:
     endpoints: dict[str, str] = field(default_factory=dict)
     expect: dict[str, dict[str, str]] = field(default_factory=dict)
     margin: dict[str, float] = field(default_factory=dict)
+    tune: dict[str, Any] = field(default_factory=dict)
 
 
 def schema() -> type:

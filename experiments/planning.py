@@ -17,6 +17,7 @@ from experiments.prepare import refuse_other_code
 from experiments.smoke import smoke
 from experiments.study import Plan, noted, plan
 from experiments.sweep import KnockoutSweeper, announcement, say
+from experiments.tune import tuning
 
 TIMED = 4  # steps of each arm
 
@@ -35,6 +36,9 @@ class PlanSweeper(KnockoutSweeper):
         """Plan, take a few steps of every arm that has something to train, print."""
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
         made = plan(overrides, partial(self.loader.load_sweep_config, self.settings))
+        tried_first = tuning(overrides, partial(self.loader.load_sweep_config, self.settings), made)
+        if tried_first is not None:
+            say(f"first, to let each arm choose: {announcement(tried_first, len(tried_first.trials))}")
         runtime, results = self.settings.runtime, Path(self.settings.runtime.results)
         refuse_other_code(results, made, runtime.code)
         done = {t.id for t in made.trials if finished(results / "trials" / t.id) is not None}

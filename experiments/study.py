@@ -52,8 +52,8 @@ class Plan:
         return [Trial(id, label, seed, config) for label, seed, (id, config) in made]
 
 
-def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
-    """Expand the axes among `overrides`, and the factors of the study they name, into arms.
+def plan(overrides: Iterable[Override], compose: Compose, arms: Mapping[str, Levels] | None = None) -> Plan:
+    """Expand the axes among `overrides`, and the factors of the study they name, into arms; or take these.
 
     Raises ValueError if an axis is given twice or a study's factor is also set on the command line,
     and whatever composing or understanding an arm raises.
@@ -66,15 +66,21 @@ def plan(overrides: Iterable[Override], compose: Compose) -> Plan:
     refuse_clashes(factors, axes, given)
     if "study.seeds" in given and (seeds or "seed" in given):
         raise ValueError("study.seeds and seed both say which seeds to run; leave one of them out")
-    arms = [own | crossed for crossed, own in product(designs["factorial"](axes), _design(study.design)(factors))]
-    levels = labelled([applicable(arm, arms) for arm in arms])
+    levels = dict(arms) if arms else _expanded(_design(study.design)(factors), designs["factorial"](axes))
     made, impossible = _built(levels, lambda arm: compose([*fixed, *(f"{key}={level}" for key, level in arm.items())]))
     first = next(iter(made.values()))
     asked = first.config["study"]
-    refuse_unknown(asked, made)
+    if not arms:
+        refuse_unknown(asked, made)
     numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
     refuse_clones(made, numbers)
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers, impossible)
+
+
+def _expanded(design: list[Levels], axes: list[Levels]) -> dict[str, Levels]:
+    """The arms of a design under every combination of axes, each under its label."""
+    arms = [own | crossed for crossed, own in product(axes, design)]
+    return labelled([applicable(arm, arms) for arm in arms])
 
 
 def _design(chosen: Any) -> Callable[[dict[str, list[str]]], list[Levels]]:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from experiments.prepare import prepare, prepared, refuse_other_code
 from experiments.smoke import refuse_broken
 from experiments.state import DONE, state
 from experiments.study import Plan, plan
+from experiments.tune import choose, tuning
 
 
 class KnockoutSweeper(Sweeper):
@@ -38,9 +40,21 @@ class KnockoutSweeper(Sweeper):
         )
 
     def sweep(self, arguments: list[str]) -> None:
-        """Plan, train, report. Raises SystemExit(1) if trials failed."""
+        """Plan, let arms choose what they may, train, report. Raises SystemExit(1) if trials failed."""
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
-        made = plan(overrides, partial(self.loader.load_sweep_config, self.settings))
+        compose = partial(self.loader.load_sweep_config, self.settings)
+        made = plan(overrides, compose)
+        tried = tuning(overrides, compose, made)
+        if tried is not None:
+            chosen = choose(made, self._run(tried, arguments))
+            tuned = {label: levels | chosen.levels[label] for label, levels in made.levels.items()}
+            again = plan(overrides, compose, tuned)
+            told = {"tuned": chosen.levels, "tuning": tried.name, "edges": chosen.edges}
+            made = replace(made, arms=again.arms, study=made.study | told)
+        self._run(made, arguments)
+
+    def _run(self, made: Plan, arguments: list[str]) -> Path:
+        """Train what is missing of a study and report; its folder."""
         runtime = self.settings.runtime
         results = opened(Path(runtime.results))
         refuse_other_code(results, made, runtime.code)
@@ -59,6 +73,7 @@ class KnockoutSweeper(Sweeper):
                 mirror.conclude()
         say(f"{(home / VERDICTS).read_text(encoding='utf-8')}report: {home / PAGE}")
         close(folders)
+        return home
 
     def _launch(self, missing: list[Path]) -> None:
         if missing:
