@@ -46,7 +46,8 @@ class Attempt:
     def alive(self) -> bool:
         """Whether a process still runs; when one failed, the others are ended."""
         running = [process for process in self.processes if process.is_alive()]
-        if running and any(process.exitcode for process in self.processes if process not in running):
+        codes = [process.exitcode for process in self.processes if process not in running]
+        if running and any(code not in (0, os.EX_TEMPFAIL) for code in codes):
             self.end("")
         return bool(running)
 
@@ -60,7 +61,7 @@ class Attempt:
         if (summary := finished(self.folder)) is not None:
             return summary["status"], ""
         codes = [process.exitcode for process in self.processes if process.exitcode]
-        if os.EX_TEMPFAIL in codes and not self.ended_for:
+        if codes and set(codes) == {os.EX_TEMPFAIL} and not self.ended_for:
             return "stopped", last_line(self.folder)
         return "failed", self.ended_for or _told(codes, self.folder)
 
@@ -80,7 +81,7 @@ class Attempt:
             process.terminate()
 
 
-def begin(folder: Path, lease: Lease, names: Sequence[str], world: int, steps: int | None = None) -> Attempt:
+def begin(folder: Path, lease: Lease, names: Sequence[str], world: int, code: str, steps: int | None = None) -> Attempt:
     """Start a trial's processes on these devices, for so many steps only if told; what was left there is put aside."""
     set_aside(folder)
     port = _free_port()
@@ -89,13 +90,13 @@ def begin(folder: Path, lease: Lease, names: Sequence[str], world: int, steps: i
         environment = {"LOCAL_RANK": str(number), "NODE_RANK": "0", "WORLD_SIZE": str(world)} if world > 1 else {}
         environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)} if world > 1 else {}
         environment |= {MASK: ",".join(names)} if any(names) else {}
-        given = (folder, number, world, environment, steps)
+        given = (folder, number, world, environment, code, steps)
         processes.append(_context().Process(target=child, args=given, name=f"trial {folder.name}"))  # type: ignore[attr-defined]
         processes[-1].start()
     return Attempt(folder, lease, processes, time.monotonic())
 
 
-def child(folder: Path, number: int, world: int, environment: dict[str, str], steps: int | None) -> None:
+def child(folder: Path, number: int, world: int, environment: dict[str, str], code: str, steps: int | None) -> None:
     """The trial's process: it outlives neither its parent nor its trial, and leaves interrupts to its parent."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -103,7 +104,7 @@ def child(folder: Path, number: int, world: int, environment: dict[str, str], st
     from experiments.batches import Rank
     from experiments.trial import main
 
-    main(folder, Rank(number, world), steps)
+    main(folder, Rank(number, world), code, steps)
 
 
 @cache

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from experiments.state import STOP
+
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
 
@@ -61,13 +63,15 @@ class Saver:
 
     def __call__(self, task: LanguageModeling) -> None:
         """After a step. Raises Stopped once it was asked to stop."""
-        stop = self.stopping()
-        if (stop or time.monotonic() - self._last > self.seconds) and task.step < task.steps:
-            if task.rank.number == 0:
-                save(self.folder / CHECKPOINT, vars(Checkpoint.of(task, self.code)))
-            self._last = time.monotonic()
+        due = time.monotonic() - self._last > self.seconds
+        stop, due = task.agreed([self.stopping(), due and task.rank.number == 0])
+        if task.step == task.steps or not (stop or due):
+            return
+        self._last, here = time.monotonic(), Checkpoint.of(task, self.code)
+        if task.rank.number == 0 and task.recorder.diverged is None:
+            save(self.folder / CHECKPOINT, vars(here))
         if stop:
-            raise Stopped(f"stopped after step {task.step}, to be continued from there")
+            raise Stopped(f"stopped after step {task.step}, {STOP}")
 
 
 class Timer:

@@ -60,7 +60,7 @@ class Arm:
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
         own = {key: seed + self.config["seed_offset"] * (key != "seed") for key in self.seeded}
-        config = self.config | own | {"code": self.code}
+        config = self.config | own | {"code": self.code, "content": self.content}
         return identity(config, self.asked, self.content), config
 
 

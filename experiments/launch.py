@@ -12,54 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.utils import JobReturn, JobStatus
-from hydra.plugins.launcher import Launcher
-from hydra.types import HydraContext, TaskFunction
-from omegaconf import DictConfig
 
 from experiments.attempt import Attempt, begin
-from experiments.folder import CONFIG, LOG, finished
+from experiments.folder import CONFIG, finished
 from experiments.lease import BEAT, holder, take
 from experiments.pool import Pool, pool
 from experiments.progress import Board
-from experiments.state import last_line
+from experiments.state import last_line, state
 
 GRACE = 30.0  # seconds that a trial has to write down where it stands
-
-
-class KnockoutLauncher(Launcher):
-    """Hydra's launcher: one job is one trial's folder, `trial=FOLDER`."""
-
-    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
-        """Keep what a launch needs."""
-        self.hydra_context, self.task_function, self.config = hydra_context, task_function, config
-
-    def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
-        """Run each trial that is not finished, once; one that fails stops no other."""
-        folders = [self._folder(overrides) for overrides in job_overrides]
-        run([folder for folder in dict.fromkeys(folders) if finished(folder) is None], self.config.runtime)
-        return [self._returned(folder) for folder in folders]
-
-    def _folder(self, overrides: Sequence[str]) -> Path:
-        """The folder that was prepared, or one prepared now, when another sweeper names settings."""
-        from experiments.prepare import prepared
-
-        named = {o.get_key_element(): o.value() for o in OverridesParser.create().parse_overrides(list(overrides))}
-        if "trial" in named:
-            return Path(str(named["trial"]))
-        return prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides)))
-
-    def _value(self, folder: Path) -> float:
-        from experiments.sweep import endpoint
-
-        return endpoint(folder, self.config.study.endpoints, self.config.hydra.sweeper)
-
-    def _returned(self, folder: Path) -> JobReturn:
-        if finished(folder) is None:
-            error = RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
-            return JobReturn(status=JobStatus.FAILED, _return_value=error)
-        return JobReturn(status=JobStatus.COMPLETED, _return_value=self._value(folder))
 
 
 def run(folders: Sequence[Path], runtime: Mapping[str, Any]) -> dict[Path, str]:
@@ -77,7 +38,7 @@ def run(folders: Sequence[Path], runtime: Mapping[str, Any]) -> dict[Path, str]:
         try:
             while launch.step():
                 pass
-        except KeyboardInterrupt:
+        except BaseException:  # an interrupt, or a folder that cannot be written any more
             launch.stop()
             raise
         finally:
@@ -132,7 +93,7 @@ class Launch:
             if lease is not None:
                 lease.release()
             return True
-        self.running.append(begin(folder, lease, names, trainer["devices"]))
+        self.running.append(begin(folder, lease, names, trainer["devices"], self.configs[folder]["code"]))
         self.running[-1].alone = alone
         self.board.start(folder.name, self.configs[folder]["label"], trainer["max_steps"])
         for attempt in self.running:
@@ -158,6 +119,10 @@ class Launch:
         """A trial's processes are gone: it has ended, or is tried once more."""
         self.running.remove(attempt)
         self.devices.give(attempt.folder)
+        if attempt.lease.lost() and finished(attempt.folder) is None:
+            self.elsewhere.append(attempt.folder)
+            self.board.again(attempt.folder.name, attempt.ended_for)
+            return
         attempt.lease.release()
         state, reason = attempt.outcome()
         if state == "failed" and attempt.out_of_memory() and attempt.crowded:
@@ -185,11 +150,12 @@ class Launch:
             self.board.say(f"{len(self.elsewhere)} trials are left to the commands that train them")
             self.elsewhere.clear()
         for folder in list(self.elsewhere):
-            summary, abandoned = finished(folder), holder(folder) is None
-            if summary is None and not abandoned:
+            held = holder(folder) is not None  # before the summary: whoever ends in between has one
+            summary = finished(folder)
+            if summary is None and held:
                 continue
             self.elsewhere.remove(folder)
-            if summary is None and any(folder.glob("lease.*")):
+            if summary is None and (any(folder.glob("lease.*")) or state(folder) == "stopped"):
                 self.waiting.append(folder)
                 continue
             self.board.start(folder.name, f"{self.configs[folder]['label']} (elsewhere)", 0)

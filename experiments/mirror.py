@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from experiments.folder import SHOWN, write
-from experiments.lease import take
+from experiments.lease import Lease, take
 
 if TYPE_CHECKING:
     from experiments.runs import Shown
@@ -87,20 +87,25 @@ def follow(home: Path, uri: str, stop: Event, concluded: Event) -> None:
     def over() -> bool:
         return stop.is_set() or parent is None or not parent.is_alive()
 
-    with alone(home, over) as mine:
-        if mine:
-            keep_up(home, uri, lambda: stop.wait(2.0) or over(), concluded.is_set, stop.is_set)
+    with alone(home, over) as lease:
+        if lease is not None:
+
+            def ending() -> bool:
+                lease.beat()
+                return stop.wait(2.0) or over()
+
+            keep_up(home, uri, ending, concluded.is_set, stop.is_set)
 
 
 @contextmanager
-def alone(folder: Path, over: Callable[[], bool]) -> Iterator[bool]:
+def alone(folder: Path, over: Callable[[], bool]) -> Iterator[Lease | None]:
     """A lease on what others must not write meanwhile: waited for until it is there, or until there is no need."""
     lease = take(folder)
     while lease is None and not over():
         time.sleep(0.2)
         lease = take(folder)
     try:
-        yield lease is not None
+        yield lease
     finally:
         if lease is not None:
             lease.release()

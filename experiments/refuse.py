@@ -65,6 +65,7 @@ def refuse_bad_numbers(config: Mapping[str, Any]) -> None:
     """Raises ValueError for numbers that no trial can run with, or whose results would not be what they seem."""
     trainer = config["trainer"]
     counts = {f"trainer.{name}": trainer[name] for name in COUNTS} | {"batch_size": config["batch_size"]}
+    counts["runtime.trials_per_device"] = config["runtime"]["trials_per_device"]
     if config["runtime"]["slots"] is not None:
         counts["runtime.slots"] = config["runtime"]["slots"]
     for setting, words in CHOICES.items():

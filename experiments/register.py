@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hydra.core.config_store import ConfigStore
 from hydra.core.plugins import Plugins
 
-from experiments.launch import KnockoutLauncher
+from experiments.launcher import KnockoutLauncher
 from experiments.planning import PlanSweeper
 from experiments.sweep import KnockoutSweeper
 

@@ -1,29 +1,23 @@
 """A study's trials as runs in MLflow: what they are called, what they carry, which values they have been sent."""
 
 import csv
-import hashlib
-import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import yaml
 
-from analysis.settings import settings
 from experiments.folder import CONFIG, STUDY, finished
 from experiments.recorder import read
+from experiments.sent import legal, parameters, points, stride
 from experiments.state import DONE, state
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-NOT_PARAMETERS = ("label", "git", "asked_by", "runtime")
-POINTS = 200  # of a curve that MLflow is shown; the record keeps all
 BATCH, PARAMETERS = 1000, 100  # metrics and parameters that MLflow takes at once
-LONGEST, CUT = 250, 6000  # characters of a name and of a value; the record has what is cut here
 STATUS = {
     "finished": "FINISHED", "diverged": "FINISHED", "running": "RUNNING", "stopped": "KILLED", "failed": "FAILED",
 }  # fmt: skip
@@ -93,9 +87,9 @@ class Shown:
         name = f"{child.tags['arm']} · seed {child.tags['seed']}"
         tags = child.tags | {"knockout.key": child.key}
         child.run = self.client.create_run(self.experiment, run_name=name, tags=tags).info.run_id
-        parameters = list(_parameters(child.folder))
-        for start in range(0, len(parameters), PARAMETERS):
-            self.client.log_batch(child.run, params=parameters[start : start + PARAMETERS])
+        given = list(parameters(child.folder))
+        for start in range(0, len(given), PARAMETERS):
+            self.client.log_batch(child.run, params=given[start : start + PARAMETERS])
 
     def _send(self, child: Child) -> None:
         """Points after the last step that was sent; their stamp stays until all have arrived, so none comes twice."""
@@ -106,12 +100,12 @@ class Shown:
         if history is None or last <= child.step:
             return
         child.stamp = child.stamp or int(time.time() * 1000)
-        points = [
+        sent = [
             Metric(legal(name), value, child.stamp, step)
-            for name, value, step in _points(history, child.step, _stride(child.folder))
+            for name, value, step in points(history, child.step, stride(child.folder))
         ]
-        for start in range(0, len(points), BATCH):
-            self.client.log_batch(child.run, metrics=points[start : start + BATCH])
+        for start in range(0, len(sent), BATCH):
+            self.client.log_batch(child.run, metrics=sent[start : start + BATCH])
         self.client.set_tag(child.run, "knockout.step", str(last))
         child.step, child.stamp = last, 0
 
@@ -153,17 +147,6 @@ class Shown:
         self.client.log_artifact(self.parent, str(self.home / "report.html"))
 
 
-def legal(name: str) -> str:
-    """A metric's or parameter's name in the characters that MLflow takes, different for different names.
-
-    >>> legal("val/loss"), legal("effect/norm=rmsnorm/val/loss")
-    ('val/loss', 'effect/norm:3d:rmsnorm/val/loss')
-    """
-    spelt = re.sub(r"[^\w.\- /]", lambda found: f":{ord(found.group()):x}:", name, flags=re.ASCII)
-    spelt = "/".join(word if word.strip(".") else f":{word}:".replace(".", "2e") for word in spelt.split("/"))
-    return spelt if len(spelt) <= LONGEST else f"{spelt[:200]}:{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-
-
 def _experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
     found = client.get_experiment_by_name(name)
     if found is None:
@@ -189,30 +172,3 @@ def _runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:
     while page.token:
         page = client.search_runs([experiment], max_results=1000, page_token=page.token)
         yield from page
-
-
-def _parameters(folder: Path) -> Iterator[Any]:
-    from mlflow.entities import Param
-
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    for key, value in settings({key: value for key, value in config.items() if key not in NOT_PARAMETERS}).items():
-        yield Param(legal(key), str(value)[:CUT])
-
-
-def _stride(folder: Path) -> int:
-    """Every how many steps a value is sent, for about `POINTS` points of a curve."""
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    return max(1, config["trainer"]["max_steps"] // POINTS)
-
-
-def _points(history: pa.Table, after: int, stride: int) -> Iterator[tuple[str, float, int]]:
-    """Values of later steps: every `stride`-th step of what is measured at each, all of what is measured seldom."""
-    steps = history["step"].to_pylist()
-    for name in history.column_names[2:]:
-        values = history[name].to_pylist()
-        seldom = sum(value is not None for value in values) < len(values) / 2
-        yield from (
-            (name, v, s)
-            for v, s in zip(values, steps, strict=True)
-            if v is not None and s > after and (seldom or s % stride == 0)
-        )

@@ -6,6 +6,7 @@ from experiments.folder import LOG, finished
 from experiments.lease import holder
 
 STATES = ("finished", "diverged", "running", "stopped", "failed", "left")
+STOP = "to be continued from there"  # the last words of a trial that was asked to stop
 DONE = ("finished", "diverged")
 
 
@@ -15,7 +16,7 @@ def state(folder: Path) -> str:
         return summary["status"]
     if holder(folder) is not None:
         return "running"
-    if (folder / "checkpoint.pt").exists():
+    if (folder / "checkpoint.pt").exists() and STOP in last_line(folder):
         return "stopped"
     return "failed" if (folder / LOG).exists() or (folder / "attempts").exists() else "left"
 

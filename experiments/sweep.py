@@ -47,7 +47,7 @@ class KnockoutSweeper(Sweeper):
         tried = tuning(overrides, compose, made)
         if tried is not None:
             chosen = choose(made, self._run(tried, arguments))
-            tuned = {label: levels | chosen.levels[label] for label, levels in made.levels.items()}
+            tuned = {label: made.levels[label] | levels for label, levels in chosen.levels.items()}
             again = plan(overrides, compose, tuned)
             told = {"tuned": chosen.levels, "tuning": tried.name, "edges": chosen.edges}
             made = replace(made, arms=again.arms, study=made.study | told)

@@ -75,7 +75,7 @@ class LanguageModeling(L.LightningModule):
         self.recorder.at(self.step + 1, self.tokens)
         loss = self.objective(logits, batch.targets).sum() / batch.scored
         self.recorder.record("train/loss", self._shared(loss.detach().clone()) / self.rank.world)
-        return loss + self.objective.penalty(logits, batch.targets) if self.objective.z_loss else loss
+        return loss + self.objective.penalty(logits, batch.targets, batch.scored) if self.objective.z_loss else loss
 
     def _reseed(self, index: int) -> None:
         """What is dropped depends on (seed, step) alone. torch.manual_seed would cost a stack trace an accelerator."""
@@ -83,6 +83,11 @@ class LanguageModeling(L.LightningModule):
         torch.default_generator.manual_seed(number)
         if self.device.type == "cuda":
             torch.cuda.manual_seed(number)
+
+    def agreed(self, wishes: list[bool]) -> list[bool]:
+        """Each wish, if any rank has it: what ranks do, they do at the same step."""
+        flags = torch.tensor(wishes, dtype=torch.float32, device=self.device)
+        return [flag > 0 for flag in self._shared(flags).tolist()] if self.rank.world > 1 else wishes
 
     def _shared(self, values: Tensor) -> Tensor:
         """The sum over all ranks."""
@@ -110,11 +115,12 @@ class LanguageModeling(L.LightningModule):
     def validate(self) -> None:
         """Record loss and accuracy over the whole validation set; ranks share its batches."""
         self.eval()
-        sums = torch.zeros(3, dtype=torch.float64, device=self.device)
+        exact = torch.float32 if self.device.type == "mps" else torch.float64
+        sums = torch.zeros(3, dtype=exact, device=self.device)
         with self.trainer.precision_plugin.forward_context():
             for batch in self.held_out(self.model.sizes.context)[self.rank.number :: self.rank.world]:
                 sums += self._scores(batch)
-        loss, right, scored = self._shared(sums).cpu()
+        loss, right, scored = self._shared(sums)
         self.train()
         self._validated = self.step
         self.recorder.record("val/loss", loss / scored)
@@ -134,9 +140,9 @@ class LanguageModeling(L.LightningModule):
 
     def _record_solving(self, solved: bool) -> None:
         """Whether the task is solved now, and at which step it first was; no step where it never was."""
-        self.recorder.record("solved", torch.tensor(float(solved)))
+        self.recorder.record("solved", torch.tensor(float(solved), device=self.device))
         if solved and not self.solved:
-            self.recorder.record("steps_to_solve", torch.tensor(float(self.step)))
+            self.recorder.record("steps_to_solve", torch.tensor(float(self.step), device=self.device))
             self.solved = True
 
     def configure_optimizers(self) -> OptimizerLRSchedulerConfig:

@@ -38,7 +38,7 @@ STOPPED = os.EX_TEMPFAIL  # the exit status of a trial that was asked to stop, a
 OURS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
 
-def main(folder: Path, rank: Rank = SINGLE, steps: int | None = None) -> None:
+def main(folder: Path, rank: Rank = SINGLE, code: str | None = None, steps: int | None = None) -> None:
     """Run the trial of a folder, or only its first steps, as a process: all it prints goes to its log, errors too.
 
     Exits with ENOMEM or ENOSPC if memory or disk did not suffice, with `STOPPED` if it was asked to stop, and
@@ -50,11 +50,19 @@ def main(folder: Path, rank: Rank = SINGLE, steps: int | None = None) -> None:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
         try:
+            refuse_other_code(folder, code)
             train(folder, rank, asked_to_stop(), steps)
         except BaseException as error:
             traceback.print_exc()
             print(reason(folder, error), file=sys.stderr)
             os._exit(status(error))  # whatever the other ranks wait for
+
+
+def refuse_other_code(folder: Path, code: str | None) -> None:
+    """Raises RuntimeError if another command has planned this trial since, with code that is not loaded here."""
+    planned = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["code"]
+    if code is not None and planned != code:
+        raise RuntimeError("its code has changed since this command began, and another command has planned it anew")
 
 
 def status(error: BaseException) -> int:
@@ -108,6 +116,8 @@ def train(
 def prepared(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tuple[build.Data, LanguageModeling]:
     """The data, and the task with the weights that it begins with, or had when it stopped."""
     data = build.data(config)
+    if config["content"] != data.content:
+        raise RuntimeError("the data have changed since the trial was planned; the same command plans it anew")
     objective, optimizer, schedule = build.training(config)
     model, _ = build.model(config, data.vocabulary + objective.extra_tokens)
     if begun is not None:

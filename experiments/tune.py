@@ -54,11 +54,11 @@ def choose(made: Plan, home: Path) -> Chosen:
     results, (grid, _) = opened(home), _grid(made)
     endpoint = next(iter(made.study["endpoints"]))
     means = results.endpoints[endpoint].mean(skipna=False)
-    sign = -1.0 if results.measures.better[endpoint] == "higher" else 1.0
+    sign = -1.0 if results.measures.better.get(endpoint) == "higher" else 1.0
     levels: dict[str, Levels] = {}
     for label in made.arms:
         tried = {f"{label}, {_told(choice)}": choice for choice in _choices(grid)}
-        found = (sign * means[list(tried)]).dropna()
+        found = (sign * means.reindex(list(tried))).dropna()
         if found.empty:
             raise ValueError(f"{label}: no value of {', '.join(grid)} trains it; see {home / 'report.html'}")
         levels[label] = tried[str(found.idxmin())]

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ from unittest import mock
 import hydra
 import pytest
 import yaml
+from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig
 
-from experiments import cli
+from components.registry import kinds
+from experiments import cli, plugins
 from experiments.identity import understood
 from experiments.options import offer
 from experiments.register import register
@@ -42,7 +45,7 @@ def process(tmp_path: Path) -> Command:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """`knockout …` in a folder of its own and in this process, where it starts at once; plugins would stay in it."""
+    """`knockout …` in a folder of its own and in this process, where it starts at once."""
     return lambda *words: called(tmp_path, *words)
 
 
@@ -50,6 +53,11 @@ def called(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     """Run a command in this process and return what it printed and its status."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    registries = {**kinds("components"), **kinds("experiments")}.values()
+    parts = {registry: {name: registry[name] for name in registry.names()} for registry in registries}
+    store = ConfigStore.instance().repo
+    offered = {group: dict(options) if isinstance(options, dict) else options for group, options in store.items()}
+    loaded = dict(plugins.LOADED)
     try:
         with (
             contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
@@ -60,9 +68,20 @@ def called(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
         said = isinstance(end.code, str)
         code, message = (1, f"{end.code}\n") if said else (int(end.code or 0), "")
         err.write(message)
-    finally:
+    except Exception:
+        code = 1
+        traceback.print_exc(file=err)
+    finally:  # what a plugin brought goes again
         for number, handler in handlers.items():
             signal.signal(number, handler)
+        for registry, own in parts.items():
+            registry._parts.clear()
+            registry._parts.update(own)
+        store.update(offered)
+        plugins.LOADED.clear()
+        plugins.LOADED.update(loaded)
+        for name in [name for name in sys.modules if name.startswith("knockout_plugin_")]:
+            del sys.modules[name]
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 

@@ -31,10 +31,12 @@ class Objective:
         losses = cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=IGNORED, reduction="none")
         return losses.view_as(targets)
 
-    def penalty(self, logits: Logits, targets: Tokens) -> Tensor:
-        """z_loss · mean(log² Z) over scored tokens, Z the softmax's denominator (Chowdhery et al. 2022, section 5)."""
-        scored = targets != IGNORED
-        return self.z_loss * logits.float().logsumexp(-1)[scored].square().sum() / scored.sum().clamp_min(1)
+    def penalty(self, logits: Logits, targets: Tokens, scored: Tensor) -> Tensor:
+        """z_loss · Σ log² Z / scored over scored tokens, Z the softmax's denominator; scored as in `Batch`.
+
+        Source: Chowdhery et al. 2022, arXiv:2204.02311, section 5.
+        """
+        return self.z_loss * logits.float().logsumexp(-1)[targets != IGNORED].square().sum() / scored
 
 
 objectives: Registry[Objective] = Registry(Objective)

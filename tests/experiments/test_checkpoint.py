@@ -40,8 +40,9 @@ ARMS = {
 }
 
 
-@pytest.mark.parametrize("words", ARMS.values(), ids=ARMS)
-@pytest.mark.parametrize("steps", [1, 3, 5])
+@pytest.mark.parametrize(
+    ("words", "steps"), [*((words, 3) for words in ARMS.values()), ((), 1), ((), 5)], ids=[*ARMS, "first", "last"]
+)
 def test_c28_a_stopped_trial_ends_as_an_undisturbed_one(
     folder_of: Prepared, words: tuple[str, ...], steps: int
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from mlflow import MlflowClient
 
 from experiments.mirror import refuse_folder, store_of
-from experiments.runs import CUT, LONGEST, legal
+from experiments.sent import CUT, LONGEST, legal
 from tests.conftest import QUICK, called, runs
 
 pytestmark = [

@@ -119,7 +119,7 @@ def test_c23_accumulation_counts_optimizer_steps_and_all_tokens(folder_of: Prepa
 
 @pytest.mark.parametrize("objective", ["causal_lm", "masked_lm"])
 def test_c22_a_batch_in_pieces_is_the_same_batch(folder_of: Prepared, objective: str) -> None:
-    plain = [f"objective={objective}", "optimizer=sgd", "optimizer.lr=0.1", "mask=full"]
+    plain = [f"objective={objective}", "objective.z_loss=0.1", "optimizer=sgd", "optimizer.lr=0.1", "mask=full"]
     whole = trained(folder_of(*plain, "batch_size=8"))
     pieces = trained(folder_of(*plain, "batch_size=2", "trainer.accumulate_grad_batches=4"))
     for measure in ("train/loss", "val/loss"):
@@ -249,13 +249,15 @@ def test_c30_a_batch_without_targets_contributes_zero() -> None:
     batch = Batch.of(torch.zeros(1, 3, dtype=torch.long), torch.full((1, 3), IGNORED))
     objective, logits = objectives["causal_lm"](z_loss=1.0), torch.zeros(1, 3, 7)
     assert objective(logits, batch.targets).sum() / batch.scored == 0
-    assert objective.penalty(logits, batch.targets) == 0
+    assert objective.penalty(logits, batch.targets, batch.scored) == 0
 
 
 def test_z_loss_is_the_square_of_the_log_of_the_denominator() -> None:
     objective = objectives["causal_lm"](z_loss=0.5)
     targets = torch.tensor([[1, IGNORED, 2]])
-    assert float(objective.penalty(torch.zeros(1, 3, 7), targets)) == pytest.approx(0.5 * math.log(7) ** 2)
+    batch = Batch.of(torch.zeros(1, 3, dtype=torch.long), targets)
+    penalty = objective.penalty(torch.zeros(1, 3, 7), targets, batch.scored)
+    assert float(penalty) == pytest.approx(0.5 * math.log(7) ** 2)
 
 
 def test_masked_targets_are_the_hidden_tokens_and_no_others() -> None:
