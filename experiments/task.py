@@ -45,6 +45,7 @@ class LanguageModeling(L.LightningModule):
         self.recorder: Recorder
         self.sequences: Callable[[int], list[Batch]]
         self.save: Callable[[LanguageModeling], None] = lambda task: None
+        self.listen: Callable[[], None] = lambda: None
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
         self._first = begun.step if begun else 0
@@ -63,6 +64,7 @@ class LanguageModeling(L.LightningModule):
         return self._first + self.trainer.max_steps
 
     def on_train_start(self) -> None:
+        self.listen()
         if self.begun is None:
             self.recorder.at(0, 0)
             self.validate()

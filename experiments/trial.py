@@ -51,7 +51,9 @@ def main(folder: Path, rank: Rank = SINGLE, code: str | None = None, steps: int 
         os.dup2(log.fileno(), 2)
         try:
             refuse_other_code(folder, code)
-            train(folder, rank, asked_to_stop(), steps)
+            asked = Asked()
+            asked.listen()
+            train(folder, rank, asked, steps)
         except BaseException as error:
             traceback.print_exc()
             print(reason(folder, error), file=sys.stderr)
@@ -97,6 +99,8 @@ def train(
     started, busy = time.perf_counter(), time.process_time()
     begun, watchers = Checkpoint.read(folder, config["code"]), build.watchers(config)
     data, task = prepared(config, rank, begun)
+    if isinstance(stopping, Asked):
+        task.listen = stopping.listen
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         saver = Saver(home, config["code"], 60 * config["runtime"]["checkpoint_minutes"], stopping)
@@ -170,9 +174,19 @@ def summary(config: build.Config, task: LanguageModeling, data: build.Data) -> d
     }
 
 
-def asked_to_stop() -> Callable[[], bool]:
-    """Whether this process was asked to stop since: by SIGTERM, or SIGUSR1, which Slurm sends before time is up."""
-    asked: list[int] = []
-    for number in (signal.SIGTERM, signal.SIGUSR1):
-        signal.signal(number, lambda number, frame: asked.append(number))
-    return lambda: bool(asked)
+class Asked:
+    """Whether this process was asked to stop: by SIGTERM, or SIGUSR1, which Slurm sends before time is up."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def listen(self) -> None:
+        """From now on. Lightning listens too, and would end the trial before it could write down where it stands."""
+        for number in (signal.SIGTERM, signal.SIGUSR1):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: object) -> None:
+        self.asked = True
+
+    def __call__(self) -> bool:
+        return self.asked
