@@ -19,7 +19,7 @@ from experiments.folder import LOG, finished
 from experiments.lease import Lease
 from experiments.pool import MASK
 from experiments.recorder import STREAM, TABLE, read
-from experiments.state import last_line
+from experiments.state import STOPPED, last_line
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Attempt:
         """Whether a process still runs; when one failed, the others are ended."""
         running = [process for process in self.processes if process.is_alive()]
         codes = [process.exitcode for process in self.processes if process not in running]
-        if running and any(code not in (0, os.EX_TEMPFAIL) for code in codes):
+        if running and any(code not in (0, STOPPED) for code in codes):
             self.end("")
         return bool(running)
 
@@ -61,7 +61,7 @@ class Attempt:
         if (summary := finished(self.folder)) is not None:
             return summary["status"], ""
         codes = [process.exitcode for process in self.processes if process.exitcode]
-        if codes and set(codes) == {os.EX_TEMPFAIL} and not self.ended_for:
+        if codes and set(codes) == {STOPPED} and not self.ended_for:
             return "stopped", last_line(self.folder)
         return "failed", self.ended_for or _told(codes, self.folder)
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from experiments.folder import CHECKPOINT
 from experiments.state import STOP
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
 
-CHECKPOINT, WEIGHTS = "checkpoint.pt", "weights.pt"
+WEIGHTS = "weights.pt"
 TIMING = "timing.json"  # what a trial leaves of which only some steps are timed
 
 

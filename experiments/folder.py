@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 CONFIG, SUMMARY, LOG, STUDY = "config.yaml", "summary.json", "trial.log", "study.yaml"
+CHECKPOINT = "checkpoint.pt"
 PAGE, VERDICTS, SHOWN = "report.html", "verdicts.txt", "shown.txt"  # what a study has once it was reported
 
 

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import psutil
 
-BEAT, PATIENCE = (
-    5.0,
-    60.0,
-)  # seconds between signs of life, and without one until a holder on another host counts as gone
+BEAT = 5.0  # seconds between signs of life
+PATIENCE = 60.0  # seconds without one after which a holder on another host counts as gone
 
 
 @dataclass(frozen=True)

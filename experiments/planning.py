@@ -15,7 +15,7 @@ from experiments.folder import finished, safe
 from experiments.pool import pool
 from experiments.prepare import refuse_other_code
 from experiments.smoke import smoke
-from experiments.study import Plan, noted, plan
+from experiments.study import Plan, plan
 from experiments.sweep import KnockoutSweeper, announcement, say
 from experiments.tune import tuning
 
@@ -35,17 +35,16 @@ class PlanSweeper(KnockoutSweeper):
     def sweep(self, arguments: list[str]) -> None:
         """Plan, take a few steps of every arm that has something to train, print."""
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
-        made = plan(overrides, partial(self.loader.load_sweep_config, self.settings))
-        tried_first = tuning(overrides, partial(self.loader.load_sweep_config, self.settings), made)
+        compose = partial(self.loader.load_sweep_config, self.settings)
+        made = plan(overrides, compose)
+        tried_first = tuning(overrides, compose, made)
         if tried_first is not None:
             say(f"first, to let each arm choose: {announcement(tried_first, len(tried_first.trials))}")
         runtime, results = self.settings.runtime, Path(self.settings.runtime.results)
         refuse_other_code(results, made, runtime.code)
         done = {t.id for t in made.trials if finished(results / "trials" / t.id) is not None}
         missing = {t.id: t.arm for t in made.trials if t.id not in done}
-        for label in dict.fromkeys(missing.values()):
-            with noted(label):
-                made.arms[label].refuse_untrainable()
+        made.refuse_untrainable(missing.values())
         say(announcement(made, len(missing)))
         tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)
         Console(soft_wrap=True, highlight=False).print(_table(made, done, tried.seconds))

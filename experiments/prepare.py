@@ -13,7 +13,7 @@ from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, o
 from experiments.identity import understood
 from experiments.lease import clear
 from experiments.provenance import git
-from experiments.study import Plan, noted
+from experiments.study import Plan
 
 KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a study of a thousand trials takes the other a second
@@ -44,9 +44,7 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
         else:
             label = f"{trial.arm} · seed {trial.seed}"
             missing.setdefault(folder, trial.config | {"label": label, "asked_by": made.name})
-    for label in dict.fromkeys(trial.arm for trial in made.trials if results / "trials" / trial.id in missing):
-        with noted(label):
-            made.arms[label].refuse_untrainable()
+    made.refuse_untrainable(trial.arm for trial in made.trials if results / "trials" / trial.id in missing)
     for folder, config in missing.items():
         write_config(folder, config)
     home = results / "studies" / safe(made.name)

@@ -1,12 +1,14 @@
 """What has become of a trial, as its folder tells it to whoever asks."""
 
+import os
 from pathlib import Path
 
-from experiments.folder import LOG, finished
+from experiments.folder import CHECKPOINT, LOG, finished
 from experiments.lease import holder
 
 STATES = ("finished", "diverged", "running", "stopped", "failed", "left")
 STOP = "to be continued from there"  # the last words of a trial that was asked to stop
+STOPPED = os.EX_TEMPFAIL  # its exit status: it can go on
 DONE = ("finished", "diverged")
 
 
@@ -16,7 +18,7 @@ def state(folder: Path) -> str:
         return summary["status"]
     if holder(folder) is not None:
         return "running"
-    if (folder / "checkpoint.pt").exists() and STOP in last_line(folder):
+    if (folder / CHECKPOINT).exists() and STOP in last_line(folder):
         return "stopped"
     return "failed" if (folder / LOG).exists() or (folder / "attempts").exists() else "left"
 

@@ -51,6 +51,12 @@ class Plan:
         made = [(label, seed, arm.trial(seed)) for seed in self.seeds for label, arm in self.arms.items()]
         return [Trial(id, label, seed, config) for label, seed, (id, config) in made]
 
+    def refuse_untrainable(self, labels: Iterable[str]) -> None:
+        """Raises what an optimizer or a schedule says to one of these arms, which it names."""
+        for label in dict.fromkeys(labels):
+            with noted(label):
+                self.arms[label].refuse_untrainable()
+
 
 def plan(overrides: Iterable[Override], compose: Compose, arms: Mapping[str, Levels] | None = None) -> Plan:
     """Expand the axes among `overrides`, and the factors of the study they name, into arms; or take these.

@@ -48,20 +48,20 @@ class LanguageModeling(L.LightningModule):
         self.listen: Callable[[], None] = lambda: None
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
-        self._first = begun.step if begun else 0
-        self._validated = self._first if begun else -1
+        self.first = begun.step if begun else 0
+        self._validated = self.first if begun else -1
         self.tokens = begun.tokens if begun else 0
         self.solved = begun.solved if begun else False
 
     @property
     def step(self) -> int:
         """Optimizer steps since the trial began, whatever interrupted it."""
-        return self._first + self.global_step
+        return self.first + self.global_step
 
     @property
     def steps(self) -> int:
         """Optimizer steps that the trial is to take in all."""
-        return self._first + self.trainer.max_steps
+        return self.first + self.trainer.max_steps
 
     def on_train_start(self) -> None:
         self.listen()
@@ -70,7 +70,7 @@ class LanguageModeling(L.LightningModule):
             self.validate()
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
-        self._reseed(self._first * self.trainer.accumulate_grad_batches + index)
+        self._reseed(self.first * self.trainer.accumulate_grad_batches + index)
         logits = self.model(batch.inputs)
         self._norms = None
         self.tokens += batch.targets.numel() * self.rank.world

@@ -28,13 +28,13 @@ from torch.utils.data import DataLoader
 
 from experiments import build, plugins, provenance
 from experiments.batches import SINGLE, Drawn, Rank, validation
-from experiments.checkpoint import CHECKPOINT, Checkpoint, Saver, Stopped, Timer, keep
+from experiments.checkpoint import Checkpoint, Saver, Stopped, Timer, keep
 from experiments.diagnostic import Diagnostic
-from experiments.folder import CONFIG, LOG, SUMMARY, finished, write
+from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished, write
 from experiments.recorder import Recorder, seal
+from experiments.state import STOPPED
 from experiments.task import LanguageModeling, Watch
 
-STOPPED = os.EX_TEMPFAIL  # the exit status of a trial that was asked to stop, and can go on
 OURS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
 
@@ -139,7 +139,7 @@ def prepared(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tupl
 def fit(config: build.Config, task: LanguageModeling, data: build.Data, watchers: list[Diagnostic]) -> None:
     """The steps that are left, by Lightning with nothing on but the loop."""
     given = {key: value for key, value in config["trainer"].items() if key not in OURS}
-    given["max_steps"] -= task.begun.step if task.begun else 0
+    given["max_steps"] -= task.first
     del given["val_check_interval"]
     many: Any = task.rank.world > 1
     strategy = DDPStrategy(cluster_environment=LightningEnvironment()) if many else "auto"
@@ -149,8 +149,7 @@ def fit(config: build.Config, task: LanguageModeling, data: build.Data, watchers
         enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
     )  # fmt: skip
     pieces = config["trainer"]["accumulate_grad_batches"]
-    begun = task.begun.step if task.begun else 0
-    drawn = Drawn(data, task.objective, config["batch_size"], pieces, config["data_seed"], begun, task.rank)
+    drawn = Drawn(data, task.objective, config["batch_size"], pieces, config["data_seed"], task.first, task.rank)
     trainer.fit(task, DataLoader(drawn, batch_size=None))
 
 

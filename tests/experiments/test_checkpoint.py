@@ -11,7 +11,8 @@ import torch
 import yaml
 
 from experiments import trial
-from experiments.checkpoint import CHECKPOINT, WEIGHTS, Checkpoint, keep
+from experiments.checkpoint import WEIGHTS, Checkpoint, keep
+from experiments.folder import CHECKPOINT
 from experiments.recorder import TABLE, read
 
 Prepared = Callable[..., Path]
