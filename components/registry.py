@@ -14,7 +14,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, make_dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 Part = TypeVar("Part")
@@ -76,9 +76,7 @@ class Registry(Generic[Part]):
 
     def knobs(self, name: str) -> dict[str, tuple[Any, Any]]:
         """Each knob's type and default, in order; `inspect.Parameter.empty` where it must be given."""
-        part = self[name]
-        hints = get_type_hints(part.__init__ if inspect.isclass(part) else part)
-        return {p.name: (hints[p.name], p.default) for p in _parameters(part) if p.kind is p.KEYWORD_ONLY}
+        return _knobs(self[name])
 
     def schema(self, name: str) -> type:
         """A dataclass of the part's knobs; its `name` can take no other value."""
@@ -151,6 +149,12 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
 def origin(part: Callable[..., Any]) -> str:
     """Where a part was written: file and name."""
     return f"{inspect.getsourcefile(part)}:{part.__qualname__}"
+
+
+@cache
+def _knobs(part: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
+    hints = get_type_hints(part.__init__ if inspect.isclass(part) else part)
+    return {p.name: (hints[p.name], p.default) for p in _parameters(part) if p.kind is p.KEYWORD_ONLY}
 
 
 def _parameters(part: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -126,7 +126,7 @@ def set_aside(folder: Path) -> None:
     left += folder.glob("rank*.log")
     if left:
         attempts = folder / "attempts"
-        home = attempts / str(len(list(attempts.glob("*"))))
+        home = attempts / str(max((int(path.name) for path in attempts.glob("*")), default=-1) + 1)
         home.mkdir(parents=True)
         for path in left:
             path.rename(home / path.name)

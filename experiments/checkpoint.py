@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from experiments.folder import CHECKPOINT
+from experiments.memory import GB, peak
 from experiments.state import STOP
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
 
-WEIGHTS = "weights.pt"
+WEIGHTS, BEST = "weights.pt", "best.pt"  # the last weights, and those of the lowest validation loss
 TIMING = "timing.json"  # what a trial leaves of which only some steps are timed
 
 
@@ -32,6 +33,7 @@ class Checkpoint:
     step: int
     tokens: int
     solved: bool
+    best: tuple[float, int]
     model: dict[str, Any]
     optimizer: dict[str, Any]
     schedule: dict[str, Any]
@@ -45,7 +47,7 @@ class Checkpoint:
         schedule: Any = task.lr_schedulers()
         states = (task.model.state_dict(), optimizer.state_dict(), schedule.state_dict())
         history = torch.frombuffer(bytearray(task.recorder.so_far()), dtype=torch.uint8)
-        return cls(task.step, task.tokens, task.solved, *states, history, code)
+        return cls(task.step, task.tokens, task.solved, task.best, *states, history, code)
 
     @classmethod
     def read(cls, folder: Path, code: str) -> Checkpoint | None:
@@ -56,16 +58,22 @@ class Checkpoint:
 
 
 class Saver:
-    """Writes a checkpoint every so many seconds, and once more when asked to stop."""
+    """Writes a checkpoint every so many seconds, and once more when asked to stop.
 
-    def __init__(self, folder: Path, code: str, seconds: float, stopping: Callable[[], bool]) -> None:
-        self.folder, self.code, self.seconds, self.stopping = folder, code, seconds, stopping
-        self._last = time.monotonic()
+    From the first one on, the weights are kept too whenever their validation loss is the lowest so far.
+    """
+
+    def __init__(self, folder: Path, code: str, seconds: float, keep_gb: float, stopping: Callable[[], bool]) -> None:
+        self.folder, self.code, self.seconds, self.keep_gb, self.stopping = folder, code, seconds, keep_gb, stopping
+        self._began = self._last = time.monotonic()
 
     def __call__(self, task: LanguageModeling) -> None:
         """After a step. Raises Stopped once it was asked to stop."""
         due = time.monotonic() - self._last > self.seconds
         stop, due = task.agreed([self.stopping(), due and task.rank.number == 0])
+        long = time.monotonic() - self._began > self.seconds
+        if long and task.best[1] == task.step < task.steps and task.rank.number == 0:
+            keep(self.folder, task.model, self.keep_gb, BEST)
         if task.step == task.steps or not (stop or due):
             return
         self._last, here = time.monotonic(), Checkpoint.of(task, self.code)
@@ -76,7 +84,7 @@ class Saver:
 
 
 class Timer:
-    """Ends a trial after some steps, and writes how many seconds the last of them took."""
+    """Ends a trial after some steps, and writes how many seconds the last of them took, and the most memory."""
 
     def __init__(self, folder: Path, steps: int) -> None:
         self.folder, self.steps = folder, steps
@@ -86,7 +94,8 @@ class Timer:
         """After a step. Raises Stopped after the last."""
         now = time.monotonic()
         if task.step >= min(self.steps, task.steps):
-            (self.folder / TIMING).write_text(json.dumps(now - self._last), encoding="utf-8")
+            taken = {"seconds": now - self._last, "memory": peak(task.device)}
+            (self.folder / TIMING).write_text(json.dumps(taken), encoding="utf-8")
             raise Stopped(f"these were {task.step} steps")
         self._last = now
 
@@ -101,9 +110,9 @@ def save(path: Path, state: Any) -> None:
         part.unlink(missing_ok=True)
 
 
-def keep(folder: Path, model: torch.nn.Module, limit: float) -> None:
-    """Keep the final weights while all that are kept beside this trial's stay within `limit` gigabytes."""
+def keep(folder: Path, model: torch.nn.Module, limit: float, name: str = WEIGHTS) -> None:
+    """Keep the weights while all that are kept in the results folder stay within `limit` gigabytes."""
     size = sum(p.numel() * p.element_size() for p in model.parameters())
-    kept = sum(path.stat().st_size for path in folder.parent.glob(f"*/{WEIGHTS}"))
-    if kept + size <= limit * 1e9:
-        save(folder / WEIGHTS, model.state_dict())
+    others = {path for kept in (WEIGHTS, BEST) for path in folder.parent.glob(f"*/{kept}")} - {folder / name}
+    if sum(path.stat().st_size for path in others) + size <= limit * GB:
+        save(folder / name, model.state_dict())

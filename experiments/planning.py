@@ -14,7 +14,7 @@ from rich.table import Table
 from experiments.folder import finished, safe
 from experiments.pool import pool
 from experiments.prepare import refuse_other_code
-from experiments.smoke import smoke
+from experiments.smoke import crowding, smoke
 from experiments.study import Plan, plan
 from experiments.sweep import KnockoutSweeper, announcement, say
 from experiments.tune import tuning
@@ -51,6 +51,7 @@ class PlanSweeper(KnockoutSweeper):
         for label, reason in tried.errors.items():
             say(f"{label} fails within {TIMED} steps: {reason}")
         say(_hours(made, missing, tried.seconds, runtime))
+        say(crowding(made.arms, tried, runtime))
         say(_sight(made, results))
 
 

@@ -7,7 +7,7 @@ composes anything, so that `norm=my_norm` works, and again in every trial's proc
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -17,7 +17,7 @@ GROUP = "knockout.parts"
 FOLDER = Path("plugins")
 
 
-LOADED: dict[str, None] = {}  # files, as absolute paths, in order: what a trial's process must load too
+LOADED: dict[str, str] = {}  # files, as absolute paths, in order, with digests: what a trial's process must load too
 
 
 def load(named: Iterable[str] = ()) -> None:
@@ -29,6 +29,14 @@ def load(named: Iterable[str] = ()) -> None:
         entry.load()
     for path in [*beside(), *map(Path, named)]:
         run_file(path)
+
+
+def load_again(planned: Mapping[str, str]) -> None:
+    """Load the plugins that a trial was planned with. Raises RuntimeError if one of them has changed since."""
+    load(planned)
+    for path, digest in planned.items():
+        if LOADED[path] != digest:
+            raise RuntimeError(f"{path} has changed since the trial was planned; the same command plans it anew")
 
 
 def beside(folder: Path = FOLDER) -> list[Path]:
@@ -45,7 +53,6 @@ def run_file(path: Path) -> None:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path} to load parts from")
     name = f"knockout_plugin_{hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:12]}"
-    LOADED[str(path.absolute())] = None
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None
@@ -55,6 +62,7 @@ def run_file(path: Path) -> None:
         except BaseException:
             del sys.modules[name]
             raise
+    LOADED.setdefault(str(path.absolute()), hashlib.sha256(path.read_bytes()).hexdigest()[:12])
 
 
 def on_the_line(words: Sequence[str]) -> list[str]:

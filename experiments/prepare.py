@@ -91,5 +91,5 @@ def write_config(folder: Path, config: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write(
         folder / CONFIG,
-        yaml.safe_dump(own | {"git": git(), "plugins": list(plugins.LOADED)}, sort_keys=False, allow_unicode=True),
+        yaml.safe_dump(own | {"git": git(), "plugins": plugins.LOADED}, sort_keys=False, allow_unicode=True),
     )

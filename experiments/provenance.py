@@ -18,6 +18,7 @@ OURS = ("components.", "experiments.")
 PACKAGES = ("torch", "lightning", "hydra-core", "omegaconf", "numpy", "pyarrow")
 
 
+@cache
 def versions() -> dict[str, str]:
     """Python's version and those of the packages that training stands on."""
     return {"python": sys.version.split()[0]} | {package: version(package) for package in PACKAGES}

@@ -55,7 +55,7 @@ def refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:
     if len(set(seeds)) < len(seeds):
         raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
     for label, arm in arms.items():
-        if len({arm.trial(seed)[0] for seed in seeds}) < len(seeds):
+        if len(seeds) > 1 and set(arm.seeded) <= {"seed"}:
             raise ValueError(
                 f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
             )

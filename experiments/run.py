@@ -3,6 +3,7 @@
 Hydra's own command line; it runs a single trial and a sweep alike, with `-m` and without.
 """
 
+import gc
 import os
 import shlex
 import signal
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Hydra would print errors in its own words and exit; with this it passes them on.
         with mock.patch.dict(os.environ, HYDRA_FULL_ERROR="1"):
             plugins.load(plugins.on_the_line(given))
+            gc.set_threshold(200_000)  # configurations are large trees that stay: looking for waste takes a tenth
             offer()
             register()
             hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()

@@ -11,6 +11,7 @@ from experiments.attempt import begin
 from experiments.checkpoint import TIMING
 from experiments.identity import Arm
 from experiments.lease import Lease
+from experiments.memory import GB, free
 from experiments.pool import pool
 from experiments.prepare import write_config
 from experiments.state import last_line
@@ -20,16 +21,16 @@ WORTH = 50  # times the steps tried that a trial must have to be tried
 
 @dataclass(frozen=True)
 class Tried:
-    """Seconds a step of each arm that ran, and what the others said."""
+    """Seconds a step of each arm that ran and the most bytes it held, and what the others said."""
 
     seconds: dict[str, float]
+    memory: dict[str, float]
     errors: dict[str, str]
 
 
 def smoke(arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, Any], steps: int) -> Tried:
     """Take these steps with these arms, one after the other, and keep nothing."""
-    seconds: dict[str, float] = {}
-    errors: dict[str, str] = {}
+    tried = Tried({}, {}, {})
     with tempfile.TemporaryDirectory(prefix="knockout-") as root:
         for number, label in enumerate(labels):
             folder = Path(root) / str(number)
@@ -43,20 +44,37 @@ def smoke(arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, 
             while attempt.alive():
                 attempt.processes[0].join(0.2)
             if (folder / TIMING).exists():
-                seconds[label] = json.loads((folder / TIMING).read_text(encoding="utf-8"))
+                taken = json.loads((folder / TIMING).read_text(encoding="utf-8"))
+                tried.seconds[label], tried.memory[label] = taken["seconds"], taken["memory"]
             else:
-                errors[label] = attempt.outcome()[1] or last_line(folder)
-    return Tried(seconds, errors)
+                tried.errors[label] = attempt.outcome()[1] or last_line(folder)
+    return tried
 
 
-def refuse_broken(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapping[str, Any]) -> None:
-    """Raises ValueError if an arm that has long trials to train cannot take its first steps."""
+def refuse_broken(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapping[str, Any]) -> Tried:
+    """What the arms that have long trials to train take. Raises ValueError if one cannot take its first steps."""
     steps = runtime["smoke"]
     long = [label for label in dict.fromkeys(missing) if arms[label].config["trainer"]["max_steps"] >= steps * WORTH]
-    errors = smoke(arms, long if steps else [], runtime, steps).errors
-    if errors:
-        told = "\n".join(f"  {label}: {reason}" for label, reason in errors.items())
+    tried = smoke(arms, long if steps else [], runtime, steps)
+    if tried.errors:
+        told = "\n".join(f"  {label}: {reason}" for label, reason in tried.errors.items())
         raise ValueError(
-            f"{len(errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{told}\n"
+            f"{len(tried.errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{told}\n"
             "mend them or leave them out; runtime.smoke=0 trains the others all the same"
         )
+    return tried
+
+
+def crowding(arms: Mapping[str, Arm], tried: Tried, runtime: Mapping[str, Any]) -> str:
+    """A line if as many trials at a time as there are places would need more memory than is free; else nothing."""
+    if not tried.memory:
+        return ""
+    trainers = [arms[label].config["trainer"] for label in tried.memory]
+    devices, most, left = pool(trainers, runtime), max(tried.memory.values()), free(trainers[0]["accelerator"])
+    together = min(devices.trials, max(devices.free.values()))
+    if together * most <= left:
+        return ""
+    return (
+        f"{together} trials at a time would hold up to {together * most / GB:.3g} GB of memory, {left / GB:.3g} GB are "
+        f"free: {max(1, int(left // most))} have room; see runtime.slots, and on GPUs runtime.trials_per_device"
+    )

@@ -1,6 +1,7 @@
 """Run a study: expand it, train what is missing, report. A Hydra sweeper, so that Hydra's own ways all work."""
 
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -21,9 +22,10 @@ from experiments.design import aliases
 from experiments.folder import LOG, PAGE, SUMMARY, VERDICTS, finished, opened
 from experiments.identity import ENDPOINTS
 from experiments.launch import run
+from experiments.memory import refuse_full_disk
 from experiments.mirror import Mirror
 from experiments.prepare import prepare, prepared, refuse_other_code
-from experiments.smoke import refuse_broken
+from experiments.smoke import crowding, refuse_broken
 from experiments.state import DONE, state
 from experiments.study import Plan, plan
 from experiments.tune import choose, tuning
@@ -63,7 +65,10 @@ class KnockoutSweeper(Sweeper):
         say(announcement(made, len(missing)))
         if runtime.failed == "leave":
             missing = [folder for folder in missing if state(folder) != "failed"]
-        refuse_broken(made.arms, [t.arm for t in made.trials if results / "trials" / t.id in missing], runtime)
+        arms = [trial.arm for trial in made.trials if results / "trials" / trial.id in missing]
+        sizes = [made.arms[label].parameters for label in arms]
+        refuse_full_disk(results, sizes, runtime.slots or os.cpu_count() or 1, runtime.keep_gb)
+        say(crowding(made.arms, refuse_broken(made.arms, arms, runtime), runtime))
         folders = list(dict.fromkeys(results / "trials" / trial.id for trial in made.trials))
         mirror = Mirror(home, runtime.tracking_uri)
         if missing or not reported(home, folders) or not mirror.shown():
@@ -102,8 +107,9 @@ def close(trials: Iterable[Path]) -> None:
 
 
 def say(text: str) -> None:
-    """Lines for a person, as they are."""
-    Console(highlight=False, soft_wrap=True, markup=False).print(text)
+    """Lines for a person, as they are; no line if there is nothing to say."""
+    if text:
+        Console(highlight=False, soft_wrap=True, markup=False).print(text)
 
 
 def announcement(made: Plan, missing: int) -> str:

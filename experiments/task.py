@@ -1,5 +1,6 @@
 """The Lightning module: batches in, loss out, and nothing else. Parts and diagnostics live elsewhere."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,7 @@ class LanguageModeling(L.LightningModule):
         self._validated = self.first if begun else -1
         self.tokens = begun.tokens if begun else 0
         self.solved = begun.solved if begun else False
+        self.best = begun.best if begun else (math.inf, 0)
 
     @property
     def step(self) -> int:
@@ -126,6 +128,7 @@ class LanguageModeling(L.LightningModule):
         self.train()
         self._validated = self.step
         self.recorder.record("val/loss", loss / scored)
+        self.best = min(self.best, (float(loss / scored), self.step)) if loss.isfinite() else self.best
         self.recorder.record("val/accuracy", right / scored)
         if self.solved_at is not None:
             self._record_solving(bool(right / scored >= self.solved_at))

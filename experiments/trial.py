@@ -8,7 +8,6 @@ killed attempt left behind moves to `attempts/N/`; a `checkpoint.pt` is where th
 import errno
 import json
 import os
-import resource
 import signal
 import sys
 import tempfile
@@ -28,9 +27,10 @@ from torch.utils.data import DataLoader
 
 from experiments import build, plugins, provenance
 from experiments.batches import SINGLE, Drawn, Rank, validation
-from experiments.checkpoint import Checkpoint, Saver, Stopped, Timer, keep
+from experiments.checkpoint import BEST, Checkpoint, Saver, Stopped, Timer, keep
 from experiments.diagnostic import Diagnostic
 from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished, write
+from experiments.memory import peak
 from experiments.recorder import Recorder, seal
 from experiments.state import STOPPED
 from experiments.task import LanguageModeling, Watch
@@ -94,7 +94,7 @@ def train(
     Raises Stopped when it is asked to stop, and after `steps` steps where only these are to be timed.
     """
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    plugins.load(config["plugins"])
+    plugins.load_again(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
     begun, watchers = Checkpoint.read(folder, config["code"]), build.watchers(config)
@@ -103,7 +103,8 @@ def train(
         task.listen = stopping.listen
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        saver = Saver(home, config["code"], 60 * config["runtime"]["checkpoint_minutes"], stopping)
+        minutes, keep_gb = config["runtime"]["checkpoint_minutes"], config["runtime"]["keep_gb"]
+        saver = Saver(home, config["code"], 60 * minutes, keep_gb, stopping)
         task.save = saver if steps is None else Timer(home, steps)
         before = begun.history.numpy().tobytes() if begun else None
         measures = build.measures(data, watchers, task.model)
@@ -111,7 +112,9 @@ def train(
         fit(config, task, data, watchers)
     if rank.number == 0:
         seal(folder)
-        keep(folder, task.model, config["runtime"]["keep_gb"])
+        keep(folder, task.model, keep_gb)
+        if task.best[1] == task.step:
+            (folder / BEST).unlink(missing_ok=True)
         spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - busy}
         write(folder / SUMMARY, json.dumps(summary(config, task, data) | spent, indent=2, ensure_ascii=False))
         (folder / CHECKPOINT).unlink(missing_ok=True)
@@ -160,9 +163,10 @@ def summary(config: build.Config, task: LanguageModeling, data: build.Data) -> d
         "status": "finished" if diverged is None else "diverged",
         "diverged_step": diverged,
         "steps": task.step if diverged is None else diverged,
+        "best_step": task.best[1],
         "tokens": task.tokens,
         "parameters": sum(p.numel() for p in task.model.parameters()),
-        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_memory_mb": peak(task.device) / 1e6,
         "devices": task.rank.world,
         "resumed_from": task.begun.step if task.begun else None,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},

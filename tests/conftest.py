@@ -114,7 +114,7 @@ def folder_of(compose: Callable[..., DictConfig], tmp_path: Path) -> Callable[..
         id, config = understood(made := compose(*overrides)).trial(made.seed)
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}-{id}"
         folder.mkdir()
-        (folder / "config.yaml").write_text(yaml.safe_dump(config | {"label": id, "git": "", "plugins": []}))
+        (folder / "config.yaml").write_text(yaml.safe_dump(config | {"label": id, "git": "", "plugins": {}}))
         return folder
 
     return prepared

@@ -1,11 +1,13 @@
 """Parts from outside work like built-in ones, in every process; broken ones are told why."""
 
+import hashlib
 import os
 import re
 from pathlib import Path
 
 import pytest
 
+from experiments import plugins
 from tests.conftest import QUICK, Command, typed
 
 LEAK = '''
@@ -193,3 +195,13 @@ def test_mistakes_get_a_sentence(command: Command, words: tuple[str, ...], sente
     ran = command(*words)
     assert ran.returncode == 1
     assert sentence in ran.stderr
+
+
+def test_a_plugin_that_was_edited_after_its_trial_was_planned_is_not_taken_for_the_one_planned(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("")
+    plugins.load_again({str(path): hashlib.sha256(b"").hexdigest()[:12]})
+    del plugins.LOADED[str(path)]
+    with pytest.raises(RuntimeError, match=r"mine\.py has changed since the trial was planned"):
+        plugins.load_again({str(path): hashlib.sha256(b"x = 1").hexdigest()[:12]})
+    del plugins.LOADED[str(path)]

@@ -11,7 +11,7 @@ import torch
 import yaml
 
 from experiments import trial
-from experiments.checkpoint import WEIGHTS, Checkpoint, keep
+from experiments.checkpoint import BEST, WEIGHTS, Checkpoint, keep
 from experiments.folder import CHECKPOINT
 from experiments.recorder import TABLE, read
 
@@ -104,3 +104,26 @@ def test_no_checkpoint_and_one_of_other_code_are_no_place_to_go_on_from(folder_o
     config = yaml.safe_load((folder / "config.yaml").read_text())
     assert Checkpoint.read(folder, config["code"]) is not None
     assert Checkpoint.read(folder, "changed") is None
+
+
+def test_a_long_trial_keeps_the_weights_of_its_lowest_validation_loss(folder_of: Prepared) -> None:
+    words = ("trainer.val_check_interval=4", "optimizer.lr=0.1", "schedule=constant", "runtime.checkpoint_minutes=0")
+    longer, without = (
+        folder_of(*words, "trainer.max_steps=24"),
+        folder_of(*words, "trainer.max_steps=24", "runtime.keep_gb=0"),
+    )
+    trial.train(longer)
+    trial.train(without)
+    history = read(longer)
+    assert history is not None
+    seen = {row["step"]: row["val/loss"] for row in history.to_pylist() if row["val/loss"] is not None}
+    lowest = min(seen, key=lambda step: seen[step])
+    assert 0 < lowest < 24
+    assert json.loads((longer / "summary.json").read_text())["best_step"] == lowest
+
+    shorter = folder_of(*words, f"trainer.max_steps={lowest}")
+    trial.train(shorter)
+    best, last = (torch.load(path, weights_only=True) for path in (longer / BEST, shorter / WEIGHTS))
+    assert all(torch.equal(best[name], last[name]) for name in last)
+    assert not (shorter / BEST).exists()
+    assert not list(without.glob("*.pt"))
