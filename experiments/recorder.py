@@ -44,6 +44,12 @@ class Recorder:
         self.flush()
         return (self.folder / STREAM).read_bytes()
 
+    def series(self, name: str) -> Tensor:
+        """All values of a measure so far, in order of steps; float64."""
+        written = [batch[name].drop_null().to_pylist() for batch in _read(self.folder / STREAM)]
+        waiting = [torch.stack(row[name]).float().mean().item() for row in self._rows.values() if name in row]
+        return torch.tensor([*(value for column in written for value in column), *waiting], dtype=torch.float64)
+
     def at(self, step: int, tokens: int) -> None:
         """Begin or go on with the row of this optimizer step, `tokens` seen with it; earlier rows are complete."""
         if step not in self._rows and len(self._rows) >= self.every:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import lightning as L
 import torch
@@ -13,10 +12,10 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from components.initialise import key
 from components.model import Decoder
+from experiments.alphabet import Alphabet
 from experiments.batches import SINGLE, Rank
 from experiments.checkpoint import Checkpoint
 from experiments.data import IGNORED, Batch
-from experiments.diagnostic import Diagnostic
 from experiments.objective import Objective
 from experiments.recorder import Recorder
 
@@ -43,14 +42,16 @@ class LanguageModeling(L.LightningModule):
         self.model = model
         self.objective = objective
         self.seed, self.interval, self.solved_at, self.rank, self.begun = seed, interval, solved_at, rank, begun
+        self.alphabet: Alphabet
         self.recorder: Recorder
+        self.batch: Batch
         self.sequences: Callable[[int], list[Batch]]
         self.save: Callable[[LanguageModeling], None] = lambda task: None
         self.listen: Callable[[], None] = lambda: None
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
         self.first = begun.step if begun else 0
-        self._validated = self.first if begun else -1
+        self.validated = self.first if begun else -1
         self.tokens = begun.tokens if begun else 0
         self.solved = begun.solved if begun else False
         self.best = begun.best if begun else (math.inf, 0)
@@ -72,6 +73,7 @@ class LanguageModeling(L.LightningModule):
             self.validate()
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
+        self.batch = batch
         self._reseed(self.first * self.trainer.accumulate_grad_batches + index)
         logits = self.model(batch.inputs)
         self._norms = None
@@ -112,7 +114,7 @@ class LanguageModeling(L.LightningModule):
 
     def on_train_end(self) -> None:
         """The last validation is that of the trained model, whatever the interval."""
-        if self._validated != self.step and self.recorder.diverged is None:
+        if self.validated != self.step and self.recorder.diverged is None:
             self.validate()
 
     @torch.no_grad()
@@ -126,7 +128,7 @@ class LanguageModeling(L.LightningModule):
                 sums += self._scores(batch)
         loss, right, scored = self._shared(sums)
         self.train()
-        self._validated = self.step
+        self.validated = self.step
         self.recorder.record("val/loss", loss / scored)
         self.best = min(self.best, (float(loss / scored), self.step)) if loss.isfinite() else self.best
         self.recorder.record("val/accuracy", right / scored)
@@ -175,24 +177,3 @@ class LanguageModeling(L.LightningModule):
             torch.nn.utils.clip_grads_with_norm_(
                 self.model.parameters(), gradient_clip_val, self.gradient_norms().norm()
             )
-
-
-class Watch(L.Callback):
-    """Lets diagnostics see the task at Lightning's hooks."""
-
-    def __init__(self, diagnostics: list[Diagnostic]) -> None:
-        self.diagnostics = diagnostics
-
-    def on_fit_start(self, trainer: L.Trainer, pl_module: Any) -> None:
-        for diagnostic in self.diagnostics:
-            diagnostic.on_fit_start(pl_module)
-
-    def on_before_optimizer_step(self, trainer: L.Trainer, pl_module: Any, optimizer: Optimizer) -> None:
-        for diagnostic in self.diagnostics:
-            diagnostic.on_before_optimizer_step(pl_module)
-
-    @torch.no_grad()
-    def on_train_end(self, trainer: L.Trainer, pl_module: Any) -> None:
-        pl_module.eval()
-        for diagnostic in [] if pl_module.recorder.diverged is not None else self.diagnostics:
-            diagnostic.on_train_end(pl_module)

@@ -33,7 +33,8 @@ from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished, write
 from experiments.memory import peak
 from experiments.recorder import Recorder, seal
 from experiments.state import STOPPED
-from experiments.task import LanguageModeling, Watch
+from experiments.task import LanguageModeling
+from experiments.watch import Watch
 
 OURS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
@@ -135,6 +136,7 @@ def prepared(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tupl
     task = LanguageModeling(
         model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, begun
     )
+    task.alphabet = data.alphabet
     task.sequences = lambda length: validation(build.data_at(config, length), objective, config["batch_size"])
     return data, task
 

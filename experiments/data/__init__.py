@@ -8,6 +8,7 @@ from torch import Tensor
 from components.initialise import key
 from components.registry import Registry
 from components.shapes import Tokens
+from experiments.alphabet import Alphabet, numbered
 
 IGNORED = -100
 
@@ -38,10 +39,11 @@ class Data(Protocol):
 
     `vocabulary` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or None where
     nobody knows it, `solved_at` the accuracy from which a task counts as solved, or None where that has no
-    meaning, `content` a hash of what the tokens are, wherever they lie.
+    meaning, `content` a hash of what the tokens are, wherever they lie, `alphabet` what they are called.
     """
 
     vocabulary: int
+    alphabet: Alphabet
     floor: float | None
     solved_at: float | None
     content: str
@@ -74,6 +76,7 @@ class Task:
             raise ValueError(f"a vocabulary of {vocabulary} leaves nothing to predict; give at least 2")
         self.length, self.vocabulary, self.floor = length, vocabulary, floor
         self.content = f"drawn by {type(self).__name__}"
+        self.alphabet = numbered(vocabulary)
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """`size` sequences and what is scored of them."""
@@ -103,12 +106,12 @@ class Stream:
     solved_at = None
 
     def __init__(
-        self, tokens: Tensor, vocabulary: int, content: str, context: int, validation: float, validation_tokens: int
+        self, tokens: Tensor, alphabet: Alphabet, content: str, context: int, validation: float, validation_tokens: int
     ) -> None:
         if not 0 < validation < 1:
             raise ValueError(f"data.validation={validation}: a share of the text, above 0 and below 1")
         split = len(tokens) - round(validation * len(tokens))
-        self.vocabulary, self.content, self.context = vocabulary, content, context
+        self.vocabulary, self.alphabet, self.content, self.context = len(alphabet.symbols), alphabet, content, context
         self._train, held_out = tokens[:split], tokens[split:]
         for part, what in ((self._train, "training"), (held_out, "validation")):
             if len(part) <= context:
@@ -134,12 +137,12 @@ class Stream:
         return Batch.of(rows[:, :-1], rows[:, 1:])
 
 
-def encoded(text: str) -> tuple[Tensor, int]:
-    """Characters as numbers 0 … V − 1 in the order of their code points, and V.
+def encoded(text: str) -> tuple[Tensor, Alphabet]:
+    """Characters as numbers 0 … V − 1 in the order of their code points, and these characters.
 
     >>> encoded("abca")
-    (tensor([0, 1, 2, 0], dtype=torch.int32), 3)
+    (tensor([0, 1, 2, 0], dtype=torch.int32), Alphabet(symbols=['a', 'b', 'c'], between='', pattern='(?s).'))
     """
     points = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     characters, tokens = points.unique(return_inverse=True)
-    return tokens.int(), len(characters)
+    return tokens.int(), Alphabet([chr(point) for point in characters.tolist()])

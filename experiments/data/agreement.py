@@ -2,7 +2,11 @@
 
 import torch
 
+from experiments.alphabet import Alphabet
 from experiments.data import IGNORED, Batch, Task, datas
+
+NOUNS = ("key", "cabinet", "door", "table", "book", "author", "garden", "wall")
+PREPOSITIONS = ("to-the", "of-the", "near-the", "behind-the")
 
 
 @datas.register("agreement")
@@ -17,6 +21,9 @@ class Agreement(Task):
     def __init__(self, context: int, *, attractors: int = 2, nouns: int = 8, prepositions: int = 4) -> None:
         super().__init__(context, 1 + 2 * attractors, 2 * nouns + prepositions + 2)
         self.attractors, self.nouns, self.prepositions = attractors, nouns, prepositions
+        named = [f"{word}{ending}" for word in [*NOUNS, *map(str, range(nouns))][:nouns] for ending in ("", "s")]
+        links = [*PREPOSITIONS, *map(str, range(prepositions))][:prepositions]
+        self.alphabet = Alphabet([*named, *links, "is", "are"], " ", r"\S+")
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Nouns are 0 … 2n − 1, odd ones plural; prepositions follow, then the two verbs; one place a row is scored."""

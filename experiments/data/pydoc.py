@@ -15,5 +15,5 @@ def pydoc(context: int, *, validation: float = 0.1, validation_tokens: int = 65_
     from pydoc_data.topics import topics
 
     text = "\n".join(topics[name] for name in sorted(topics))
-    tokens, vocabulary = encoded(text)
-    return Stream(tokens, vocabulary, hashlib.sha256(text.encode()).hexdigest(), context, validation, validation_tokens)
+    tokens, alphabet = encoded(text)
+    return Stream(tokens, alphabet, hashlib.sha256(text.encode()).hexdigest(), context, validation, validation_tokens)

@@ -10,7 +10,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from experiments.alphabet import OTHER, Alphabet, Bytes
 from experiments.data import Stream, datas, encoded
+
+WORD = r"\w+|[^\w\s]"
 
 
 class Unit(StrEnum):
@@ -44,24 +47,27 @@ def text(
         raise ValueError(f"data.path={path} is empty")
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
-    read: dict[Unit, Callable[[], tuple[Tensor, int]]] = {
-        Unit.bytes: lambda: (torch.from_file(str(path), size=path.stat().st_size, dtype=torch.uint8), 256),
+    read: dict[Unit, Callable[[], tuple[Tensor, Alphabet]]] = {
+        Unit.bytes: lambda: (torch.from_file(str(path), size=path.stat().st_size, dtype=torch.uint8), Bytes()),
         Unit.characters: lambda: encoded(_read(path)),
         Unit.words: lambda: _worded(_read(path), words, validation),
     }
     return Stream(*read[Unit(unit)](), f"{content}/{Unit(unit)}", context, validation, validation_tokens)
 
 
-def _worded(text: str, most: int, validation: float) -> tuple[Tensor, int]:
-    """Words as numbers, 1 for the most frequent of the training part, and how many numbers there are.
+def _worded(text: str, most: int, validation: float) -> tuple[Tensor, Alphabet]:
+    """Words as numbers, 1 for the most frequent of the training part, and the words.
 
-    >>> _worded("a cat, a dog, a bird", 3, 0.2)
-    (tensor([1, 0, 2, 1, 0, 2, 1, 0], dtype=torch.int32), 3)
+    >>> tokens, alphabet = _worded("a cat, a dog, a bird", 3, 0.2)
+    >>> tokens, alphabet.symbols
+    (tensor([1, 0, 2, 1, 0, 2, 1, 0], dtype=torch.int32), ['…', 'a', ','])
     """
-    found = re.findall(r"\w+|[^\w\s]", text)
+    found = re.findall(WORD, text)
     counts = Counter(found[: len(found) - round(validation * len(found))])
     numbers = {word: number for number, (word, _) in enumerate(counts.most_common(most - 1), start=1)}
-    return torch.tensor([numbers.get(word, 0) for word in found], dtype=torch.int32), len(numbers) + 1
+    return torch.tensor([numbers.get(word, 0) for word in found], dtype=torch.int32), Alphabet(
+        [OTHER, *numbers], " ", WORD
+    )
 
 
 def _read(path: Path) -> str:

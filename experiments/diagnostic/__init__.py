@@ -10,7 +10,8 @@ from components.registry import Registry
 from experiments.data import Data
 from experiments.measure import Measure
 
-if TYPE_CHECKING:  # importing it would import Lightning, which whoever only plans a study can do without
+if TYPE_CHECKING:  # importing them would import Lightning, which whoever only plans a study can do without
+    from experiments.observe import Seen
     from experiments.task import LanguageModeling
 
 
@@ -33,8 +34,25 @@ class Diagnostic:
     def on_before_optimizer_step(self, task: LanguageModeling) -> None:
         """When gradients are complete, before they are clipped."""
 
+    def on_train_batch_end(self, task: LanguageModeling) -> None:
+        """After an optimizer step."""
+
     def on_train_end(self, task: LanguageModeling) -> None:
         """After the last step; gradients are off, and so is what is only on while training."""
+
+
+class Look(Diagnostic):
+    """Looks at the model before the first step, after the last, and after every `every` steps between; 0: not between."""
+
+    def __init__(self, *, every: int = 50) -> None:
+        self.every = every
+
+    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+        """What went through the model, on sequences of the validation set that are the same for all trials.
+
+        Gradients are off; under `torch.enable_grad` what was seen can be differentiated, with `retain_graph=True`.
+        """
+        raise NotImplementedError
 
 
 diagnostics: Registry[Diagnostic] = Registry(Diagnostic)

@@ -1,0 +1,36 @@
+"""Attention maps as files: `attention/<step>.<number>.npz` in a trial's folder."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+FOLDER = "attention"
+
+
+@dataclass(frozen=True)
+class Map:
+    """A sentence's symbols; by layer, every head's shares (head, query, key); each score by layer, one a head."""
+
+    tokens: Sequence[str]
+    shares: Mapping[str, np.ndarray]
+    scores: Mapping[str, Mapping[str, np.ndarray]]
+
+
+def save(folder: Path, step: int, maps: Sequence[Map]) -> list[Path]:
+    """One file a sentence, each whole or not there: arrays `tokens`, `shares/layers.0`, `previous_token/layers.0`, …"""
+    home = folder / FOLDER
+    home.mkdir(exist_ok=True)
+    paths = [home / f"{step}.{number}.npz" for number in range(len(maps))]
+    for path, each in zip(paths, maps, strict=True):
+        arrays = {f"shares/{place}": shares.astype(np.float16) for place, shares in each.shares.items()}
+        arrays |= {f"{name}/{place}": heads for name, by in each.scores.items() for place, heads in by.items()}
+        part = path.with_name(f"{path.name}.part")
+        try:
+            with part.open("wb") as file:
+                np.savez_compressed(file, tokens=np.array(each.tokens, dtype=np.str_), **arrays)  # pyright: ignore[reportArgumentType]
+            part.rename(path)
+        finally:
+            part.unlink(missing_ok=True)
+    return paths
