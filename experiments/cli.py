@@ -14,6 +14,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "parts": ("experiments.catalogue", "every part: its formula, its knobs, its source"),
     "new": ("experiments.new", "start a part of your own: knockout new norm my_norm"),
     "check": ("experiments.check", "hold a part to its contract: knockout check plugins/norm/my_norm.py"),
+    "probe": (
+        "experiments.probe",
+        "ask a trained model (TRIAL --prompt …), or untrained ones (model.depth=2,4,8)",
+    ),
+    "sample": ("experiments.sample", "let a trained model go on with a text: knockout sample TRIAL --prompt …"),
     "report": ("analysis.report", "write a study's page again from its results folder"),
     "sync": ("experiments.sync", "bring MLflow up to date with a results folder"),
     "ui": ("experiments.dashboard", "open MLflow on a results folder"),

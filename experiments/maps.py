@@ -18,11 +18,10 @@ class Map:
     scores: Mapping[str, Mapping[str, np.ndarray]]
 
 
-def save(folder: Path, step: int, maps: Sequence[Map]) -> list[Path]:
+def save(home: Path, when: str, maps: Sequence[Map]) -> list[Path]:
     """One file a sentence, each whole or not there: arrays `tokens`, `shares/layers.0`, `previous_token/layers.0`, …"""
-    home = folder / FOLDER
     home.mkdir(exist_ok=True)
-    paths = [home / f"{step}.{number}.npz" for number in range(len(maps))]
+    paths = [home / f"{when}.{number}.npz" for number in range(len(maps))]
     for path, each in zip(paths, maps, strict=True):
         arrays = {f"shares/{place}": shares.astype(np.float16) for place, shares in each.shares.items()}
         arrays |= {f"{name}/{place}": heads for name, by in each.scores.items() for place, heads in by.items()}

@@ -149,7 +149,7 @@ def fit(config: build.Config, task: LanguageModeling, data: build.Data, watchers
     many: Any = task.rank.world > 1
     strategy = DDPStrategy(cluster_environment=LightningEnvironment()) if many else "auto"
     trainer = L.Trainer(
-        **given, devices=task.rank.world, strategy=strategy, callbacks=[Watch(watchers)], logger=False,
+        **given, devices=task.rank.world, strategy=strategy, callbacks=[Watch(task, watchers)], logger=False,
         plugins=None if many else [LightningEnvironment()], use_distributed_sampler=False, limit_val_batches=0,
         enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
     )  # fmt: skip

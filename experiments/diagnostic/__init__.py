@@ -38,11 +38,14 @@ class Diagnostic:
         """After an optimizer step."""
 
     def on_train_end(self, task: LanguageModeling) -> None:
-        """After the last step; gradients are off, and so is what is only on while training."""
+        """After the last step, of what was recorded while training."""
+
+    def on_trained(self, task: LanguageModeling) -> None:
+        """The trained model, at once or from its kept weights; gradients are off, and what is only on in training."""
 
 
 class Look(Diagnostic):
-    """Looks at the model before the first step, after the last, and after every `every` steps between; 0: not between."""
+    """Looks at the model before the first step, after the last, and every `every` steps between; 0: not between."""
 
     def __init__(self, *, every: int = 50) -> None:
         self.every = every

@@ -13,7 +13,7 @@ from components.shapes import Weights
 from experiments.attention_scores import induction, previous_token, repeated
 from experiments.data import Data
 from experiments.diagnostic import Look, diagnostics
-from experiments.maps import Map, save
+from experiments.maps import FOLDER, Map, save
 from experiments.measure import Measure
 from experiments.observe import Seen, observed, reading
 
@@ -53,7 +53,7 @@ class AttentionMap(Look):
     def on_look(self, task: LanguageModeling, seen: Seen) -> None:
         if not seen.reads:
             return
-        save(task.recorder.folder, task.step, maps(task, self.prompts, seen))
+        save(task.recorder.folder / FOLDER, str(task.step), maps(task, self.prompts, seen))
         found = scores(task.model)
         for name, heads in found.items():
             task.recorder.record(f"attention_map/{name}", torch.stack(list(heads.values())).max())

@@ -43,7 +43,7 @@ class Extrapolation(Diagnostic):
         """A loss for each length."""
         return [Measure(f"extrapolation/{length}", "nats/token", "lower") for length in self.lengths]
 
-    def on_train_end(self, task: LanguageModeling) -> None:
+    def on_trained(self, task: LanguageModeling) -> None:
         for length in self.lengths:
             batches = task.held_out(length)
             targets = torch.cat([batch.targets[:, -self.last :] for batch in batches])

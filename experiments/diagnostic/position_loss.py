@@ -31,7 +31,7 @@ class PositionLoss(Diagnostic):
         eighths = [Measure(f"position_loss/{part}_of_{PARTS}", "nats/token", "lower") for part in range(1, PARTS + 1)]
         return [*eighths, Measure("position_loss/late_less_early", "nats/token", "lower")]
 
-    def on_train_end(self, task: LanguageModeling) -> None:
+    def on_trained(self, task: LanguageModeling) -> None:
         sums = torch.zeros(2, PARTS, dtype=torch.float64)
         for batch in task.held_out(task.model.sizes.context):
             losses = task.objective(task.model(batch.inputs), batch.targets).double().sum(0).cpu()

@@ -1,0 +1,95 @@
+"""Attention maps, drawn from the arrays that a trial has left."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.plots import STYLE
+
+SCORES = ("previous_token", "induction")
+SURE = 0.4  # from this share on a head is called by its score's name
+
+
+@dataclass(frozen=True)
+class Maps:
+    """One sentence: its tokens, every head's shares by layer (head, query, key), every head's scores by layer."""
+
+    tokens: list[str]
+    shares: dict[str, np.ndarray]
+    scores: dict[str, dict[str, np.ndarray]]
+
+    def best(self, score: str) -> tuple[str, int, float]:
+        """Layer, head and value of the head with the highest score."""
+        heads = [(place, head, float(v)) for place, each in self.scores[score].items() for head, v in enumerate(each)]
+        return max(heads, key=lambda found: found[2])
+
+
+def read(path: Path) -> Maps:
+    """The arrays of a file `attention/<step>.<number>.npz`."""
+    with np.load(path) as arrays:
+        by = {kind: {n.partition("/")[2]: arrays[n] for n in arrays if n.startswith(f"{kind}/")} for kind in KINDS}
+        return Maps(list(arrays["tokens"]), by["shares"], {score: by[score] for score in SCORES})
+
+
+KINDS = ("shares", *SCORES)
+
+
+def told(maps: Maps) -> str:
+    """Which head looks at the previous token and which after an earlier copy, or that none does."""
+    sentences = []
+    for score in SCORES:
+        place, head, value = maps.best(score)
+        named = f"{score.replace('_', '-')} head"
+        where = f"layer {place.removeprefix('layers.')}, head {head}"
+        sentences.append(f"{named}: {where} ({value:.2f})" if value >= SURE else f"no {named} (best {value:.2f})")
+    return "; ".join(sentences)
+
+
+def figure(maps: Maps) -> Figure:
+    """A heat map a head, a row a layer, tokens on both axes; heads with a high score have it in bold."""
+    heads, side = max(len(each) for each in maps.shares.values()), max(1.7, 0.105 * len(maps.tokens))
+    with matplotlib.rc_context(STYLE | {"axes.grid": False}):
+        drawn = Figure(figsize=(side * heads + 0.6, (side + 0.5) * len(maps.shares) + 0.3), layout="constrained")
+        panels = drawn.subplots(len(maps.shares), heads, squeeze=False)
+        for row, (place, shares) in zip(panels, maps.shares.items(), strict=True):
+            for head, panel in enumerate(row):
+                _panel(panel, maps, place, head, shares[head])
+    return drawn
+
+
+def _panel(panel: Axes, maps: Maps, place: str, head: int, shares: np.ndarray) -> None:
+    names = [_visible(token) for token in maps.tokens]
+    sns.heatmap(
+        shares.astype(float), ax=panel, vmin=0, vmax=1, cmap="rocket_r", cbar=False, square=True, rasterized=True,
+        xticklabels=names, yticklabels=names,
+    )  # fmt: skip
+    panel.tick_params(labelsize=5, length=0, pad=1)
+    values = {score: float(maps.scores[score][place][head]) for score in SCORES}
+    shown = " · ".join(f"{score.partition('_')[0]} {value:.2f}" for score, value in values.items())
+    title = f"layer {place.removeprefix('layers.')}, head {head}\n{shown}"
+    panel.set_title(title, fontsize=7, fontweight="bold" if max(values.values()) >= SURE else "normal")
+
+
+def _visible(token: str) -> str:
+    return {" ": "␣", "\n": "⏎", "\t": "⇥"}.get(token, token)
+
+
+def steps(folder: Path) -> list[tuple[int, Path]]:
+    """The maps that training has left in a trial's folder, the earliest first."""
+    found = [(int(path.name.partition(".")[0]), path) for path in folder.glob("attention/[0-9]*.npz")]
+    return sorted(found)
+
+
+def page(trial: str, paths: Iterable[tuple[str, Path]]) -> str:
+    """A page of maps under names."""
+    from analysis.report import environment, svg
+
+    read_all = [(name, read(path)) for name, path in paths]
+    shown = [(name, svg(figure(maps)), told(maps)) for name, maps in read_all]
+    return environment().get_template("maps.html.jinja").render(trial=trial, maps=shown)
