@@ -52,28 +52,36 @@ def told(maps: Maps) -> str:
 
 
 def figure(maps: Maps) -> Figure:
-    """A heat map a head, a row a layer, tokens on both axes; heads with a high score have it in bold."""
-    heads, side = max(len(each) for each in maps.shares.values()), max(1.7, 0.105 * len(maps.tokens))
+    """A heat map a head, tokens on both axes, as many beside each other as stay readable; high scores in bold."""
+    heads = [(place, head) for place, shares in maps.shares.items() for head in range(len(shares))]
+    columns = min(len(heads), next(count for count, most in COLUMNS.items() if len(maps.tokens) <= most))
+    side, rows = WIDTH / columns, -(-len(heads) // columns)
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):
-        drawn = Figure(figsize=(side * heads + 0.6, (side + 0.5) * len(maps.shares) + 0.3), layout="constrained")
-        panels = drawn.subplots(len(maps.shares), heads, squeeze=False)
-        for row, (place, shares) in zip(panels, maps.shares.items(), strict=True):
-            for head, panel in enumerate(row):
-                _panel(panel, maps, place, head, shares[head])
+        drawn = Figure(figsize=(WIDTH, (side + 0.25) * rows), layout="constrained")
+        panels = drawn.subplots(rows, columns, squeeze=False).flatten()
+        for panel, (place, head) in zip(panels, heads, strict=False):
+            _panel(panel, maps, place, head, min(7.0, 52 * side / len(maps.tokens)))
+        for panel in panels[len(heads) :]:
+            panel.remove()
     return drawn
 
 
-def _panel(panel: Axes, maps: Maps, place: str, head: int, shares: np.ndarray) -> None:
+WIDTH = 9.5  # inches
+COLUMNS = {4: 20, 3: 32, 2: 80, 1: 10**9}  # heads beside each other, for so many tokens at most
+
+
+def _panel(panel: Axes, maps: Maps, place: str, head: int, size: float) -> None:
     names = [_visible(token) for token in maps.tokens]
     sns.heatmap(
-        shares.astype(float), ax=panel, vmin=0, vmax=1, cmap="rocket_r", cbar=False, square=True, rasterized=True,
-        xticklabels=names, yticklabels=names,
+        maps.shares[place][head].astype(float), ax=panel, vmin=0, vmax=1, cmap="rocket_r", cbar=False, square=True,
+        rasterized=True, xticklabels=names, yticklabels=names,
     )  # fmt: skip
-    panel.tick_params(labelsize=5, length=0, pad=1)
+    panel.tick_params(labelsize=size, length=0, pad=1)
+    panel.tick_params(axis="y", rotation=0)
     values = {score: float(maps.scores[score][place][head]) for score in SCORES}
     shown = " · ".join(f"{score.partition('_')[0]} {value:.2f}" for score, value in values.items())
-    title = f"layer {place.removeprefix('layers.')}, head {head}\n{shown}"
-    panel.set_title(title, fontsize=7, fontweight="bold" if max(values.values()) >= SURE else "normal")
+    title = f"layer {place.removeprefix('layers.')}, head {head} · {shown}"
+    panel.set_title(title, fontsize=7.5, fontweight="bold" if max(values.values()) >= SURE else "normal")
 
 
 def _visible(token: str) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-OTHER = "…"  # the token of all words that have none of their own
-ADDED = "▢"  # a token that is no datum: an objective has added it
+OTHER = "⟨other⟩"  # the token of all words that have none of their own; no text has it as a symbol
+ADDED = "⟨added⟩"  # a token that is no datum: an objective has added it
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _worded(text: str, most: int, validation: float) -> tuple[Tensor, Alphabet]:
 
     >>> tokens, alphabet = _worded("a cat, a dog, a bird", 3, 0.2)
     >>> tokens, alphabet.symbols
-    (tensor([1, 0, 2, 1, 0, 2, 1, 0], dtype=torch.int32), ['…', 'a', ','])
+    (tensor([1, 0, 2, 1, 0, 2, 1, 0], dtype=torch.int32), ['⟨other⟩', 'a', ','])
     """
     found = re.findall(WORD, text)
     counts = Counter(found[: len(found) - round(validation * len(found))])
