@@ -1,6 +1,5 @@
 """Attention maps, drawn from the arrays that a trial has left."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.plots import STYLE
+from analysis.plots import STYLE, svg
+from analysis.results import Results
 
 SCORES = ("previous_token", "induction")
 SURE = 0.4  # from this share on a head is called by its score's name
@@ -94,10 +94,26 @@ def steps(folder: Path) -> list[tuple[int, Path]]:
     return sorted(found)
 
 
-def page(trial: str, paths: Iterable[tuple[str, Path]]) -> str:
-    """A page of maps under names."""
-    from analysis.report import environment, svg
+@dataclass(frozen=True)
+class Shown:
+    """A sentence's maps on a page: what they are of, what they say, the drawing."""
 
-    read_all = [(name, read(path)) for name, path in paths]
-    shown = [(name, svg(figure(maps)), told(maps)) for name, maps in read_all]
-    return environment().get_template("maps.html.jinja").render(trial=trial, maps=shown)
+    name: str
+    told: str
+    drawing: str
+
+    @classmethod
+    def of(cls, name: str, path: Path) -> "Shown":
+        """Of a file."""
+        found = read(path)
+        return cls(name, told(found), svg(figure(found)))
+
+
+def of(results: Results) -> list[Shown]:
+    """The maps that training has left of each arm, of its first seed that has any."""
+    shown: list[Shown] = []
+    for arm, trials in results.trials.groupby("arm", sort=False):
+        found = [(seed, steps(results.folder(trial))) for trial, seed in zip(trials.trial, trials.seed, strict=True)]
+        seed, first = next(((seed, left) for seed, left in found if left), (0, []))
+        shown += [Shown.of(f"{arm}, seed {seed}, after step {step}", path) for step, path in first]
+    return shown

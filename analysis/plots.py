@@ -1,11 +1,14 @@
 """Figures: one colour and one line style for an arm in all of them. Functions return matplotlib figures."""
 
+import io
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib
 import pandas as pd
 import seaborn as sns
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
@@ -25,6 +28,16 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+
+
+def svg(figure: Figure) -> Markup:
+    """A figure as inline SVG, the same bytes for the same figure."""
+    buffer = io.StringIO()
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # it only measures; the reader's fonts draw
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    drawing = buffer.getvalue()
+    return Markup(drawing[drawing.index("<svg") :])
 
 
 def looks(arms: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -1,18 +1,14 @@
 """A study's page: one HTML file that needs nothing else, and the same in Markdown."""
 
 import argparse
-import io
 import tempfile
-import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-from matplotlib.figure import Figure
 
-from analysis import contents, plots, words
+from analysis import contents, maps, plots, words
 from analysis.results import Results, load, opened
 from analysis.verdict import Verdict, frame, headline, verdicts
 
@@ -51,14 +47,21 @@ def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
         "study": study,
         "headline": headline(results, judged),
         "verdicts": judged,
-        "forests": {e: svg(plots.forest(effects, e, results.arms, study["margin"].get(e))) for e in compared},
-        "curves": {measure: svg(plots.curves(results, measure)) for measure in measures},
+        "forests": {e: plots.svg(plots.forest(effects, e, results.arms, study["margin"].get(e))) for e in compared},
+        "curves": {measure: plots.svg(plots.curves(results, measure)) for measure in measures},
+        "maps": maps.of(results),
         "absolute": contents.absolute(results),
         "costs": contents.costs(results),
         "differences": contents.differences(results),
         "missing": contents.missing(results),
         "provenance": contents.provenance(results),
     }
+
+
+def maps_page(trial: str, named: Iterable[tuple[str, Path]]) -> str:
+    """A page of one trial's attention maps, each under its name."""
+    shown = [maps.Shown.of(name, path) for name, path in named]
+    return environment().get_template("maps.html.jinja").render(trial=trial, maps=shown)
 
 
 def environment() -> Environment:
@@ -72,16 +75,6 @@ def environment() -> Environment:
     )
     made.filters |= {"signed": words.signed, "plain": words.plain, "cell": words.cell}
     return made
-
-
-def svg(figure: Figure) -> Markup:
-    """A figure as inline SVG, the same bytes for the same figure."""
-    buffer = io.StringIO()
-    with matplotlib.rc_context(plots.STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # it only measures; the reader's fonts draw
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    drawing = buffer.getvalue()
-    return Markup(drawing[drawing.index("<svg") :])
 
 
 def main(arguments: list[str]) -> None:

@@ -7,6 +7,7 @@ from omegaconf import DictConfig
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException, ValidationError
 
 from components.registry import kinds, unknown
+from experiments.axes import FREE
 from experiments.options import KINDS
 
 
@@ -55,7 +56,7 @@ def _unknown(key: str, parent: object) -> str:
     assert isinstance(parent, DictConfig)
     known = sorted(str(name) for name in parent if name not in ("name", "hydra", "trial", "label"))
     if section in FREE:
-        return f"{section} has no {word!r} yet; to add it type '+{section}={{{word}: VALUE}}'"
+        return f"{section} has no {word!r} yet; to add it type '{section}={{{word}: VALUE}}'"
     holder = f"{section}={parent['name']}" if section in KINDS else section or "the configuration"
     return f"{holder}: {unknown('setting', word, known)}"
 
@@ -69,7 +70,6 @@ def _words(error: BaseException) -> str:
     return str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
 
 
-FREE = ("study.endpoints", "study.margin", "study.factors", "study.expect")  # dictionaries whose keys are the user's
 EXPLANATIONS = {
     MissingConfigException: _missing_option,
     OverrideParseException: _parse,

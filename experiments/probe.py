@@ -46,12 +46,13 @@ def main(words: list[str]) -> None:
 def mapped(folder: Path, prompts: list[str]) -> str:
     """Draw the maps of these sentences, or those that training has left; what they say, and where they are."""
     from analysis import maps
+    from analysis.report import maps_page
     from experiments.folder import write
 
     named = [(f"after step {step}", path) for step, path in maps.steps(folder)]
     if prompts or not named:
         named = list(zip(prompts or ["a sequence of the validation set"], _saved(folder, prompts), strict=True))
-    write(folder / "attention.html", maps.page(folder.name, named))
+    write(folder / "attention.html", maps_page(folder.name, named))
     lines = [f"{name}: {maps.told(maps.read(path))}" for name, path in named]
     return "\n".join([*lines, f"maps: {(folder / 'attention.html').absolute()}"])
 

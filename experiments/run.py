@@ -50,13 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def held(words: Sequence[str]) -> list[str]:
-    """Words in which a knob of a part that is an axis (`norm=layernorm,none norm.eps=1`) is an axis of one level.
+    """Words in which a knob of a part that is an axis (`norm=layernorm,none norm.eps=1`) is an axis of one level, and
+    keys of the user's own may be new.
 
     Hydra composes the baseline with every setting that is no axis, and the baseline's part may not have the knob.
 
-    >>> held(["norm=layernorm,none", "norm.eps=1", "model.depth=3"])
-    ['norm=layernorm,none', 'norm.eps=choice(1)', 'model.depth=3']
+    >>> held(["norm=layernorm,none", "norm.eps=1", "model.depth=3", "study.margin={val/loss: 0.1}"])
+    ['norm=layernorm,none', 'norm.eps=choice(1)', 'model.depth=3', '++study.margin={val/loss: 0.1}']
     """
+    from experiments.axes import FREE
+
     pairs = [(word, *word.partition("=")[::2]) for word in words]
     axes = {key for _, key, value in pairs if "," in value and not value.startswith(("[", "{", "'", '"'))}
     kept = {
@@ -64,6 +67,7 @@ def held(words: Sequence[str]) -> list[str]:
         for word, key, value in pairs
         if key.rpartition(".")[0] in axes and key not in axes
     }
+    kept |= {word: f"++{word}" for word, key, _ in pairs if key in FREE}
     return [kept.get(word, word) for word in words]
 
 
