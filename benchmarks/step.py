@@ -23,12 +23,12 @@ from experiments.run import CONF
 SHORT, LONG, ROUNDS = 50, 350, 5
 
 
-def configuration(steps: int) -> dict[str, Any]:
-    """The baseline for so many steps, validated at its ends only."""
+def configuration(steps: int, *words: str) -> dict[str, Any]:
+    """The baseline with these settings, for so many steps, validated at its ends only."""
     numbers = [f"trainer.max_steps={steps}", f"trainer.val_check_interval={steps}", "data.validation_tokens=64"]
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-        arm = understood(hydra.compose("config", [*numbers, "schedule.warmup=10"]))
-    return arm.trial(0)[1] | {"label": "benchmark", "git": "", "plugins": []}
+        arm = understood(hydra.compose("config", [*numbers, "schedule.warmup=10", *words]))
+    return arm.trial(0)[1] | {"label": "benchmark", "git": "", "plugins": {}}
 
 
 def ours(config: dict[str, Any]) -> float:
