@@ -47,7 +47,7 @@ class Recorder:
     def series(self, name: str) -> Tensor:
         """All values of a measure so far, in order of steps; float64."""
         written = [batch[name].drop_null().to_pylist() for batch in _read(self.folder / STREAM)]
-        waiting = [torch.stack(row[name]).float().mean().item() for row in self._rows.values() if name in row]
+        waiting = [_mean(row[name]).item() for row in self._rows.values() if name in row]
         return torch.tensor([*(value for column in written for value in column), *waiting], dtype=torch.float64)
 
     def at(self, step: int, tokens: int) -> None:
@@ -67,7 +67,7 @@ class Recorder:
         """Write all rows, and notice the first step whose loss is not finite; no row comes after that one."""
         rows, tokens, self._rows, self._tokens = self._rows, self._tokens, {}, {}
         cells = [(step, name, values) for step, row in rows.items() for name, values in row.items()]
-        means = torch.stack([torch.stack(values).float().mean() for *_, values in cells]).tolist() if cells else []
+        means = _numbers([_mean(values) for *_, values in cells])
         columns: dict[str, list[float | int | None]] = {name: [None] * len(rows) for name in self.schema.names}
         columns |= {"step": list(rows), "tokens": [tokens[step] for step in rows]}
         place = {step: i for i, step in enumerate(rows)}
@@ -87,6 +87,21 @@ class Recorder:
         if self._rows:
             self.flush()
         self._writer.close()
+
+
+def _mean(values: list[Tensor]) -> Tensor:
+    """In float64 where the device has it."""
+    together = torch.stack(values)
+    return together.float().mean() if together.device.type == "mps" else together.double().mean()
+
+
+def _numbers(values: list[Tensor]) -> list[float]:
+    """Fetched from each device at once."""
+    found: dict[int, float] = {}
+    for device in {value.device for value in values}:
+        places = [place for place, value in enumerate(values) if value.device == device]
+        found |= zip(places, torch.stack([values[place] for place in places]).tolist(), strict=True)
+    return [found[place] for place in range(len(values))]
 
 
 def read(folder: Path) -> pa.Table | None:
