@@ -15,7 +15,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from experiments.folder import LOG, finished
+from experiments.folder import LOG, SUMMARY, finished
 from experiments.lease import Lease
 from experiments.pool import MASK
 from experiments.recorder import STREAM, TABLE, read
@@ -121,8 +121,8 @@ def _context() -> BaseContext:
 
 
 def set_aside(folder: Path) -> None:
-    """Move what an unfinished attempt left into `attempts/N/`."""
-    left = [folder / name for name in (STREAM, TABLE, LOG) if (folder / name).exists()]
+    """Move what an attempt left into `attempts/N/`; a summary first, so that no trial seems complete that is not."""
+    left = [folder / name for name in (SUMMARY, STREAM, TABLE, LOG) if (folder / name).exists()]
     left += folder.glob("rank*.log")
     if left:
         attempts = folder / "attempts"

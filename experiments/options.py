@@ -61,6 +61,7 @@ class Runtime:
     checkpoint_minutes: float = MISSING
     keep_gb: float = MISSING
     failed: str = MISSING
+    unmeasured: str = MISSING
     elsewhere: str = MISSING
     tracking_uri: str | None = MISSING
     code: str = MISSING

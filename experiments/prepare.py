@@ -9,10 +9,12 @@ import yaml
 from omegaconf import DictConfig
 
 from experiments import plugins
+from experiments.attempt import set_aside
 from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe, write
 from experiments.identity import understood
 from experiments.lease import clear
 from experiments.provenance import git
+from experiments.recorder import columns
 from experiments.study import Plan
 
 KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
@@ -30,6 +32,17 @@ def refuse_other_code(results: Path, made: Plan, accepted: str) -> None:
             f"{len(old)} finished trials were made by code that has changed since: {', '.join(old)}; to compare them "
             f"with new ones all the same type runtime.code=any, to train them again move them out of {results}/trials"
         )
+
+
+def reopen_unmeasured(results: Path, made: Plan, wish: str) -> None:
+    """Finished trials that lack a measure of their arm are run again if `wish` is `again`; what they left is kept.
+
+    Diagnostics change no number, so that a trial is the same again, with more columns.
+    """
+    for trial in made.trials if wish == "again" else []:
+        folder = results / "trials" / trial.id
+        if finished(folder) is not None and not set(made.arms[trial.arm].measures) <= set(columns(folder)):
+            set_aside(folder)
 
 
 def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tuple[list[Path], Path]:

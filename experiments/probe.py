@@ -9,11 +9,19 @@ import torch
 
 from components.registry import unknown
 
-UNTRAINED = (
-    "trainer.max_steps=1", "schedule=constant", "optimizer.lr=0", "runtime.smoke=0", "runtime.keep_gb=0",
-    "diagnostic=[gradient_norm,matrix_gradient,token_gradient,query_gradient,attention,stream,branch,log_z,"
-    "gradient_through_time]",
+LOOKS = (
+    "gradient_norm", "matrix_gradient", "token_gradient", "query_gradient", "attention", "stream", "branch", "log_z",
+    "gradient_through_time",
 )  # fmt: skip
+UNTRAINED = (
+    "trainer.max_steps=1",
+    "schedule=constant",
+    "optimizer.lr=0",
+    f"diagnostic=[{','.join(LOOKS)}]",
+    "runtime.smoke=0",
+    "runtime.keep_gb=0",
+    "runtime.unmeasured=again",
+)
 
 
 def main(words: list[str]) -> None:

@@ -112,6 +112,11 @@ def read(folder: Path) -> pa.Table | None:
     return pa.Table.from_batches(batches) if batches else None
 
 
+def columns(folder: Path) -> list[str]:
+    """What a finished trial has recorded, without reading it."""
+    return pq.read_schema(folder / TABLE).names
+
+
 def seal(folder: Path) -> None:
     """Turn the stream into the finished table, whole or not at all."""
     table = read(folder)

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from experiments.identity import Arm
 
 COMPILERS = ("none", "inductor", "aot_eager", "cudagraphs")
-CHOICES = {"code": ("same", "any"), "failed": ("again", "leave"), "elsewhere": ("wait", "leave")}
+CHOICES = {
+    "code": ("same", "any"),
+    "failed": ("again", "leave"),
+    "unmeasured": ("leave", "again"),
+    "elsewhere": ("wait", "leave"),
+}
 COUNTS = ("max_steps", "devices", "val_check_interval", "accumulate_grad_batches", "threads")
 
 

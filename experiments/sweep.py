@@ -24,7 +24,7 @@ from experiments.identity import ENDPOINTS
 from experiments.launch import run
 from experiments.memory import refuse_full_disk
 from experiments.mirror import Mirror
-from experiments.prepare import prepare, prepared, refuse_other_code
+from experiments.prepare import prepare, prepared, refuse_other_code, reopen_unmeasured
 from experiments.smoke import crowding, refuse_broken
 from experiments.state import DONE, state
 from experiments.study import Plan, plan
@@ -60,6 +60,7 @@ class KnockoutSweeper(Sweeper):
         runtime = self.settings.runtime
         results = opened(Path(runtime.results))
         refuse_other_code(results, made, runtime.code)
+        reopen_unmeasured(results, made, runtime.unmeasured)
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
         missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
         say(announcement(made, len(missing)))

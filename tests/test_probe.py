@@ -12,7 +12,7 @@ from analysis import maps
 from experiments.attention_scores import induction, previous_token, repeated
 from experiments.sample import continued
 from experiments.trained import opened
-from tests.conftest import QUICK, Command, called
+from tests.conftest import QUICK, Command, called, trained
 
 pytestmark = [
     pytest.mark.xdist_group("probe"),  # they share what they ask
@@ -136,3 +136,15 @@ def test_untrained_models_are_measured_where_they_start(command: Command, tmp_pa
         assert history["stream/rank/layers.1"].notna().all()
         assert history["matrix_gradient/last.ffn.up"].iloc[1] > 0
     assert not list(tmp_path.rglob("*.pt"))
+
+
+def test_a_finished_trial_that_lacks_a_measure_is_run_again_only_on_request(command: Command, tmp_path: Path) -> None:
+    words = ("run", *QUICK, "runtime.tracking_uri=none", "study.name=more")
+    assert trained(command(*words, "diagnostic=[]")) == 1
+    assert trained(command(*words, "diagnostic=[log_z]")) == 0
+    assert trained(command(*words, "diagnostic=[log_z]", "runtime.unmeasured=again")) == 1
+    (folder,) = (tmp_path / "results" / "trials").iterdir()
+    before, after = (pd.read_parquet(home / "history.parquet") for home in (folder / "attempts" / "0", folder))
+    pd.testing.assert_frame_equal(before, after[before.columns])
+    assert after["log_z/mean"].notna().any()
+    assert trained(command(*words, "diagnostic=[log_z]", "runtime.unmeasured=again")) == 0
