@@ -113,8 +113,11 @@ def alone(folder: Path, over: Callable[[], bool]) -> Iterator[Lease | None]:
 
 def keep_up(
     home: Path, uri: str, over: Callable[[], bool], whole: Callable[[], bool], awaited: Callable[[], bool]
-) -> None:
-    """Show a study until it is over; what fails is tried again, for a while even after the end if that is awaited."""
+) -> bool:
+    """Show a study until it is over; whether all of it is shown.
+
+    What fails is tried again, for a while even after the end if that is awaited.
+    """
     from experiments.runs import Shown
 
     logging.disable(logging.WARNING)
@@ -133,7 +136,7 @@ def keep_up(
                 shown.conclude(whole=whole())
                 if whole():
                     write(home / SHOWN, f"{uri}\n")
-                return
+                return True
         except Exception as error:  # training never fails because a tracker does
             if not warned or time.monotonic() > deadline:
                 reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
@@ -141,7 +144,7 @@ def keep_up(
                 print(f"warning: MLflow at {uri} is not up to date; {later} ({reason})", file=sys.stderr)
             warned = True
             if ending and (time.monotonic() > deadline or uri.startswith("http")):  # a database may only be locked
-                return
+                return False
 
 
 def _first(home: Path, uri: str) -> "Shown":
