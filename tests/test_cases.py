@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import QUICK, Command, called, trained
+from tests.conftest import QUICK, Command, called, trained, typed
 
 pytestmark = pytest.mark.xdist_group("cases")  # they share a folder
 ODD = "日本 語 a#1 50% me@x p/q"
@@ -85,6 +85,6 @@ def test_b30_a_database_of_another_mlflow_costs_a_warning_that_names_the_way_out
     with contextlib.closing(sqlite3.connect(tmp_path / "other" / "here.db")) as base:
         base.execute("update alembic_version set version_num = 'abcdef'")
         base.commit()
-    ran = called(tmp_path / "other", "sync", "--uri", "sqlite:///here.db")
+    ran = typed(tmp_path / "other", "sync", "--uri", "sqlite:///here.db")
     assert ran.returncode == 1
     assert "Take a backup of your database, then run 'mlflow db upgrade" in ran.stdout + ran.stderr
