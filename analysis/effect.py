@@ -14,20 +14,24 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
 from analysis.frame import Effects
-from analysis.power import detectable
+from analysis.power import detectable, seeds_needed
 from analysis.results import Results
 
 LEVEL = 0.95
 EXACT = 16  # pairs up to which all flips of signs are tried
-ABSENT = ("low", "high", "deviation", "p", "p_holm", "p_sign_flip", "detectable", "saved")  # where there is no spread
+ABSENT = (  # where there is no spread
+    "low", "high", "bca_low", "bca_high", "deviation", "p", "p_holm", "p_sign_flip", "detectable", "seeds", "saved",
+)  # fmt: skip
+RESAMPLED = 20  # pairs from which a bootstrap's interval covers nearly as often as it says
 
 
 def effects(results: Results) -> pd.DataFrame:
     """Every arm against the baseline on every endpoint of the study: a table of `analysis.frame.Effects`.
 
     p-values are of paired t-tests, `p_holm` corrected over all rows (Holm 1979), `p_sign_flip` of the exact
-    sign-flip test beside them. `detectable` is what the first step of that correction could see. Pairs in which
-    either trial diverged or is missing do not count.
+    sign-flip test beside them. `detectable` is what the first step of that correction could see, `seeds` how many
+    would see this difference at this spread. From 20 pairs on, `bca_low` and `bca_high` are a bootstrap's interval.
+    Pairs in which either trial diverged or is missing do not count.
     """
     baseline, *others = results.arms
     family = max(1, len(results.endpoints) * len(others))
@@ -72,8 +76,16 @@ def _spread(change: np.ndarray, family: int) -> dict[str, float]:
         return {"deviation": 0.0}
     test: Any = stats.ttest_1samp(change, 0.0)  # scipy's stubs know neither of its results' fields
     low, high = test.confidence_interval(LEVEL)
-    seen = detectable(len(change), (1 - LEVEL) / family) * deviation
-    return {"low": low, "high": high, "deviation": deviation, "detectable": seen}
+    alpha = (1 - LEVEL) / family
+    seen, wanted = detectable(len(change), alpha) * deviation, seeds_needed(change.mean() / deviation, alpha)
+    said = {"low": low, "high": high, "deviation": deviation, "detectable": seen, "seeds": wanted or np.inf}
+    return said | (_resampled(change) if len(change) >= RESAMPLED else {})
+
+
+def _resampled(change: np.ndarray) -> dict[str, float]:
+    """The interval of Efron's BCa bootstrap, the same whenever it is asked for."""
+    found: Any = stats.bootstrap((change,), np.mean, confidence_level=LEVEL, method="BCa", rng=np.random.default_rng(0))
+    return {"bca_low": found.confidence_interval.low, "bca_high": found.confidence_interval.high}
 
 
 def _tested(change: np.ndarray, both: pd.DataFrame) -> dict[str, float]:
@@ -83,6 +95,16 @@ def _tested(change: np.ndarray, both: pd.DataFrame) -> dict[str, float]:
     flat = change.std() == 0 or bool(both.isin([0.0, 1.0]).all(axis=None))
     test: Any = None if flat else stats.ttest_1samp(change, 0.0)
     return {"p": exact if test is None else test.pvalue, "p_sign_flip": exact}
+
+
+def half_width(values: pd.Series) -> float:
+    """t_(n−1) s / √n of the values that are there, half of the 95 % interval of their mean; NaN for fewer than two.
+
+    >>> round(half_width(pd.Series([1.0, 2.0, 3.0])), 3)
+    2.484
+    """
+    there = values.dropna()
+    return float(stats.t.isf((1 - LEVEL) / 2, len(there) - 1) * there.sem()) if len(there) > 1 else float("nan")
 
 
 def sign_flip(change: np.ndarray) -> float:

@@ -43,11 +43,14 @@ class Effects(Frame):
     effect: float
     low: float
     high: float
+    bca_low: float
+    bca_high: float
     deviation: float
     p: float
     p_holm: float
     p_sign_flip: float
     detectable: float
+    seeds: float
     saved: float
     identical: bool
 

@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from analysis.curves import curve
+from analysis.depth import families, profile
+from analysis.effect import half_width
 from analysis.frame import rows
 from analysis.results import Results
 
@@ -50,7 +52,9 @@ def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: fl
     """Effects with their intervals on one endpoint, the baseline at zero, the margin of equivalence shaded."""
     drawn = rows(effects[effects.endpoint == endpoint])
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(4.6, 0.9 + 0.42 * max(len(drawn), 1)), layout="constrained")
+        widest = max((len(row["arm"]) for row in drawn), default=0)
+        size = (max(4.6, 2.6 + 0.085 * widest), 0.9 + 0.42 * max(len(drawn), 1))
+        figure = Figure(figsize=size, layout="constrained")
         axes = figure.add_subplot()
         if margin is not None:
             axes.axvspan(-margin, margin, color="0.5", alpha=0.15, linewidth=0)
@@ -71,7 +75,7 @@ def curves(results: Results, measure: str) -> Figure:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 3.2), layout="constrained")
         axes = figure.add_subplot()
-        drawn = curve(results.history, measure)
+        drawn = curve(results.recorded(measure), measure)
         for arm, look in looks(results.arms).items():
             _line(axes, drawn[drawn.arm == arm], arm, look)
         if _spans_decades(drawn["mean"]):
@@ -81,8 +85,93 @@ def curves(results: Results, measure: str) -> Figure:
             axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("optimizer step")
         axes.set_ylabel(f"{measure} ({results.measures.unit[measure]})")
-        axes.legend(fontsize=8, frameon=False)
+        _legend(figure)
     return figure
+
+
+def depths(results: Results) -> Figure:
+    """Heat maps of what was measured in every layer, arms by layers, each measure in a scale of its own."""
+    shown = families(results)
+    with matplotlib.rc_context(STYLE | {"axes.grid": False}):
+        columns = 1 if max(map(len, results.arms)) > 28 else 2
+        lines, height = -(-len(shown) // columns), 0.9 + 0.3 * len(results.arms)
+        figure = Figure(figsize=(9.5, height * lines), layout="constrained")
+        panels = figure.subplots(lines, columns, squeeze=False).flatten()
+        for panel, family in zip(panels, shown, strict=False):
+            found = profile(results, family)
+            sns.heatmap(found, ax=panel, annot=found.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
+            panel.set(title=f"{family} ({results.measures.unit[f'{family}/layers.0']})", xlabel="layer", ylabel="")
+            panel.tick_params(axis="y", rotation=0, length=0)
+        for panel in panels[len(shown) :]:
+            panel.remove()
+    return figure
+
+
+MARKED = 12  # layers up to which a heat map's cells hold their numbers
+
+
+def interactions(results: Results, endpoint: str, factors: Sequence[str]) -> Figure:
+    """Two factors' means over seeds with their intervals: one along the axis, a line for each level of the other."""
+    levels = {arm: said["levels"] for arm, said in results.study["arms"].items()}
+    across, lines = factors
+    table = results.endpoints[endpoint]
+    first, second = ([*dict.fromkeys(own[factor] for own in levels.values())] for factor in (across, lines))
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 3.2), layout="constrained")
+        axes = figure.add_subplot()
+        for level, look in looks(second).items():
+            arms = {levels[a][across]: table[a] for a in levels if levels[a][lines] == level}
+            means = pd.Series({where: values.mean() for where, values in arms.items()}).reindex(first)
+            halves = pd.Series({where: half_width(values) for where, values in arms.items()}).reindex(first)
+            axes.errorbar(range(len(first)), means, halves, label=f"{lines}={level}", capsize=3, marker="o", **look)
+        axes.set_xticks(range(len(first)), first)
+        axes.set(xlabel=across, ylabel=f"{endpoint} ({results.measures.unit.get(endpoint, 'share of trials')})")
+        _legend(figure)
+    return figure
+
+
+def learning_rates(points: pd.DataFrame) -> Figure:
+    """Final validation loss over the learning rate, a line for each group of arms, of `analysis.sensitivity.curves`."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 3.2), layout="constrained")
+        axes = figure.add_subplot()
+        for group, look in looks(list(dict.fromkeys(points.group))).items():
+            own = points[points.group == group]
+            axes.errorbar(own.rate, own["mean"], own.deviation.fillna(0), label=group, capsize=3, marker="o", **look)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set(xlabel="learning rate", ylabel="val/loss (nats/token)")
+        _legend(figure)
+    return figure
+
+
+def cost_and_effect(results: Results, effects: pd.DataFrame, endpoint: str) -> Figure:
+    """Each arm's effect with its interval against what its training costs more than the baseline's, per token."""
+    base = results.study["arms"][results.arms[0]]["flops"]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.6, 3.2), layout="constrained")
+        axes = figure.add_subplot()
+        axes.axhline(0, color="0.3", linewidth=1)
+        axes.axvline(0, color="0.3", linewidth=1)
+        for row in rows(effects[effects.endpoint == endpoint]):
+            look = looks(results.arms)[row["arm"]]
+            more = 100 * (results.study["arms"][row["arm"]]["flops"] / base - 1)
+            half = 0 if pd.isna(row["low"]) else row["high"] - row["effect"]
+            axes.errorbar(more, row["effect"], half, marker="o", capsize=3, label=row["arm"], **look)
+        axes.set(xlabel="training FLOPs against the baseline (%)", ylabel=f"difference in {endpoint}")
+        _legend(figure)
+    return figure
+
+
+def _legend(figure: Figure) -> None:
+    """Below the drawing, where it hides nothing; long names one under the other."""
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    columns = 1 if max(map(len, names), default=0) > 28 else 2
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    height = figure.get_figheight() + 0.17 * max(0, -(-len(names) // columns) - 2)
+    figure.set_figheight(height)
 
 
 def _spans_decades(values: pd.Series) -> bool:

@@ -8,7 +8,10 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from analysis import contents, maps, plots, words
+from analysis import contents, maps, plots, rates, sensitivity, words
+from analysis.depth import families
+from analysis.factors import factorial
+from analysis.frame import rows
 from analysis.results import Results, load, opened
 from analysis.verdict import Verdict, frame, headline, verdicts
 
@@ -49,12 +52,30 @@ def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
         "verdicts": judged,
         "forests": {e: plots.svg(plots.forest(effects, e, results.arms, study["margin"].get(e))) for e in compared},
         "curves": {measure: plots.svg(plots.curves(results, measure)) for measure in measures},
+        "depths": plots.svg(plots.depths(results)) if families(results) else "",
+        "costly": {e: plots.svg(plots.cost_and_effect(results, effects, e)) for e in list(compared)[:1]},
+        **together(results),
+        "rates": rates.rates(results),
+        "solving": rates.solving(results),
         "maps": maps.of(results),
         "absolute": contents.absolute(results),
         "costs": contents.costs(results),
         "differences": contents.differences(results),
         "missing": contents.missing(results),
         "provenance": contents.provenance(results),
+    }
+
+
+def together(results: Results) -> dict[str, Any]:
+    """What several factors do together, and what the learning rate does, where a study has them."""
+    found, swept = factorial(results), sensitivity.curves(results)
+    crossed = [factor for factor in results.study["factors"] if len(found)][:2]
+    drawn = {e: plots.svg(plots.interactions(results, e, crossed)) for e in results.endpoints if len(crossed) == 2}
+    return {
+        "factorial": rows(found),
+        "interactions": drawn,
+        "sensitivities": sensitivity.sensitivities(results),
+        "learning_rates": plots.svg(plots.learning_rates(swept)) if len(swept) else "",
     }
 
 

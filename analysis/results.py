@@ -1,7 +1,7 @@
 """A results folder as tables."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -49,19 +49,28 @@ class Results:
     @cached_property
     def history(self) -> pd.DataFrame:
         """Every logged value of every complete trial: arm, seed, step, tokens, then a column for each measure."""
+        return self.recorded(*self.measures.index)
+
+    def recorded(self, *measures: str) -> pd.DataFrame:
+        """The history of some measures, which is quicker than of all; trials that never measured any have no rows."""
         complete = rows(self.trials[self.trials.status != "missing"])
-        found = [
-            pd.read_parquet(self.folder(t["trial"]) / HISTORY).assign(arm=t["arm"], seed=t["seed"]) for t in complete
-        ]
-        empty = pd.DataFrame(columns=["arm", "seed", "step", "tokens"])
+        found = [_columns(self.folder(t["trial"]), measures).assign(arm=t["arm"], seed=t["seed"]) for t in complete]
+        empty = pd.DataFrame(columns=["arm", "seed", "step", "tokens", *measures])
         return pd.concat(found, ignore_index=True) if found else empty
 
     @cached_property
     def endpoints(self) -> dict[str, pd.DataFrame]:
         """For each endpoint one number a trial, seeds by arms; NaN where a trial diverged or is missing."""
-        return {measure: self._endpoint(measure, reduction) for measure, reduction in self.study["endpoints"].items()}
+        return {measure: self.endpoint(measure, reduction) for measure, reduction in self.study["endpoints"].items()}
 
-    def _endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
+    def effects(self) -> pd.DataFrame:
+        """Every arm against the baseline on every endpoint: a table of `analysis.frame.Effects`."""
+        from analysis.effect import effects  # which stands on this module
+
+        return effects(self)
+
+    def endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
+        """One number a trial, seeds by arms; NaN where a trial diverged, is missing, or never measured it."""
         values = {(t["arm"], t["seed"]): self._value(t, measure, reduction) for t in rows(self.trials)}
         return pd.Series(values, dtype=float).unstack(0).reindex(columns=self.arms)
 
@@ -127,6 +136,13 @@ def reduced(folder: Path, measure: str, reduction: str) -> float:
         return float("nan")
     values = pq.read_table(folder / HISTORY, columns=[measure])[measure].to_pandas().dropna()
     return float(reduce(values)) if len(values) else float("nan")
+
+
+def _columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
+    """A trial's steps, tokens and these measures, as far as it has them."""
+    names = pq.read_schema(folder / HISTORY).names
+    wanted = ["step", "tokens", *(name for name in measures if name in names)]
+    return pq.read_table(folder / HISTORY, columns=wanted).to_pandas()
 
 
 def _arms_own(config: Mapping[str, Any]) -> dict[str, Any]:

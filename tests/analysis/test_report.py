@@ -38,7 +38,7 @@ def test_the_page_has_verdict_effects_curves_and_reproduction(write_study: Write
     shown = " ".join(Words(page.read_text()).words)
     for words in ("Is it seen?", "nats/token higher than under norm=layernorm", "supported", "n = 8", "knockout run"):
         assert words in shown
-    assert page.read_text().count("<svg") == 1 + 2
+    assert page.read_text().count("<svg") == 1 + 2 + 1
     assert "supported" in verdicts
     assert "supported" in page.with_suffix(".md").read_text()
 
