@@ -17,19 +17,26 @@ def families(results: Results) -> list[str]:
     return [family for family in FAMILIES if counts.get(family, 0) > 1]
 
 
-def profile(results: Results, family: str) -> pd.DataFrame:
-    """Arms by layers: each trial's value reduced over steps as the measure declares, in the mean over seeds."""
-    names = [name for name in results.measures.index if re.fullmatch(rf"{re.escape(family)}/layers\.\d+", name)]
-    names.sort(key=lambda name: int(name.rpartition(".")[2]))
-    history = results.recorded(*names)
+def profiles(results: Results) -> dict[str, pd.DataFrame]:
+    """For each family, arms by layers: a trial's value reduced over steps as declared, in the mean over seeds."""
+    names = {family: _layers(results, family) for family in families(results)}
+    history = results.recorded(*(name for own in names.values() for name in own))
+    return {family: _profile(results, history, own) for family, own in names.items()}
+
+
+def _layers(results: Results, family: str) -> list[str]:
+    found = [name for name in results.measures.index if re.fullmatch(rf"{re.escape(family)}/layers\.\d+", name)]
+    return sorted(found, key=_number)
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition(".")[2])
+
+
+def _profile(results: Results, history: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     columns = {}
     for name in names:
-        reduce = reducer(results.measures.reduction[name])
-        kept = (
-            history[["arm", "seed", name]].dropna()
-            if name in history
-            else history[["arm", "seed"]].assign(**{name: 0.0})[:0]
-        )
-        trials = kept.groupby(["arm", "seed"], sort=False)[name].agg(reduce)
-        columns[int(name.rpartition(".")[2])] = trials.groupby("arm").mean()
+        trials = history[["arm", "seed", name]].dropna().groupby(["arm", "seed"], sort=False)[name]
+        reduced = trials.agg(reducer(results.measures.reduction[name]))
+        columns[_number(name)] = reduced.groupby("arm").mean()
     return pd.DataFrame(columns).reindex(results.arms)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from analysis.curves import curve
-from analysis.depth import families, profile
+from analysis.depth import profiles
 from analysis.effect import half_width
 from analysis.frame import rows
 from analysis.results import Results
@@ -91,14 +91,13 @@ def curves(results: Results, measure: str) -> Figure:
 
 def depths(results: Results) -> Figure:
     """Heat maps of what was measured in every layer, arms by layers, each measure in a scale of its own."""
-    shown = families(results)
+    shown = profiles(results)
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):
         columns = 1 if max(map(len, results.arms)) > 28 else 2
         lines, height = -(-len(shown) // columns), 0.9 + 0.3 * len(results.arms)
         figure = Figure(figsize=(9.5, height * lines), layout="constrained")
         panels = figure.subplots(lines, columns, squeeze=False).flatten()
-        for panel, family in zip(panels, shown, strict=False):
-            found = profile(results, family)
+        for panel, (family, found) in zip(panels, shown.items(), strict=False):
             sns.heatmap(found, ax=panel, annot=found.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
             panel.set(title=f"{family} ({results.measures.unit[f'{family}/layers.0']})", xlabel="layer", ylabel="")
             panel.tick_params(axis="y", rotation=0, length=0)

@@ -132,17 +132,18 @@ def summary(folder: Path) -> dict[str, Any] | None:
 def reduced(folder: Path, measure: str, reduction: str) -> float:
     """A trial's endpoint; NaN if it never measured it."""
     reduce = reducer(reduction)
-    if measure not in pq.read_schema(folder / HISTORY).names:
-        return float("nan")
-    values = pq.read_table(folder / HISTORY, columns=[measure])[measure].to_pandas().dropna()
+    with pq.ParquetFile(folder / HISTORY) as file:
+        if measure not in file.schema_arrow.names:
+            return float("nan")
+        values = file.read(columns=[measure])[measure].to_pandas().dropna()
     return float(reduce(values)) if len(values) else float("nan")
 
 
 def _columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
     """A trial's steps, tokens and these measures, as far as it has them."""
-    names = pq.read_schema(folder / HISTORY).names
-    wanted = ["step", "tokens", *(name for name in measures if name in names)]
-    return pq.read_table(folder / HISTORY, columns=wanted).to_pandas()
+    with pq.ParquetFile(folder / HISTORY) as file:
+        wanted = ["step", "tokens", *(name for name in measures if name in file.schema_arrow.names)]
+        return file.read(columns=wanted).to_pandas()
 
 
 def _arms_own(config: Mapping[str, Any]) -> dict[str, Any]:

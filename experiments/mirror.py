@@ -143,7 +143,9 @@ def keep_up(
                 later = "it is tried again" if not warned else "`knockout sync` sends what it lacks"
                 print(f"warning: MLflow at {uri} is not up to date; {later} ({reason})", file=sys.stderr)
             warned = True
-            if ending and (time.monotonic() > deadline or uri.startswith("http")):  # a database may only be locked
+            if ending and (
+                time.monotonic() > deadline or "locked" not in str(error)
+            ):  # which a database is for a while
                 return False
 
 

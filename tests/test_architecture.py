@@ -23,6 +23,7 @@ MAY_IMPORT = {
         "hydra",
         "lightning",
         "mlflow",
+        "numpy",
         "omegaconf",
         "psutil",
         "pyDOE3",
