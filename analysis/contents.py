@@ -49,7 +49,8 @@ def missing(results: Results) -> list[str]:
     lines = [_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"]
     impossible = results.study.get("impossible", {})
     lines += [f"{arm}: left out, as it cannot be built: {reason}" for arm, reason in impossible.items()]
-    lines += [*_unmeasured(results), *_of_other_code(results), *_unmatched(results)]
+    lines += [*_unmeasured(results), *_of_other_code(results), *_unmatched(results), *_unlike(results)]
+    lines += _extended(results)
     lines += [f"{arm} sees the future: a causal language model under the full mask" for arm in _clairvoyant(results)]
     seeds = len(results.study["seeds"])
     few = [f"{seeds} seed{'s' * (seeds > 1)}: an exact test cannot reach p < 0.05 below {EXACT}"] * (seeds < EXACT)
@@ -95,6 +96,44 @@ def _unmatched(results: Results) -> list[str]:
     ]
 
 
+def _unlike(results: Results) -> list[str]:
+    """Arms whose trials saw another number of tokens than the baseline's, or other data, though no factor says so."""
+    finished = results.trials[results.trials.status == "finished"]
+    tokens = finished.groupby("arm").tokens.median()
+    base = tokens.get(results.arms[0])
+    lines = [
+        f"{arm}: {n:,.0f} tokens a trial, the baseline {base:,.0f}" for arm, n in tokens.items() if base and n != base
+    ]
+    contents = {str(s["data"]["content"]) for trial in finished.trial if (s := summary(results.folder(trial)))}
+    swept = any(factor.split(".")[0] == "data" for factor in results.study["factors"])
+    return [
+        *lines,
+        *(
+            ["trials of this study read different data: its differences may be theirs"]
+            if len(contents) > 1 and not swept
+            else []
+        ),
+    ]
+
+
+def _extended(results: Results) -> list[str]:
+    """Seeds that were added once the results were seen."""
+    before = results.study.get("extended", [])
+    seeds = len(results.study["seeds"])
+    return [
+        f"extended from {n} to {seeds} seeds after its results could be seen: p-values are too small"
+        for n in before[-1:]
+    ]
+
+
+def exclusions(results: Results) -> list[dict[str, Any]]:
+    """Each effect without and with the trials that the study excludes."""
+    if not results.study.get("exclude"):
+        return []
+    without, whole = results.effects(), results.whole().effects()
+    return [{**row, "whole": other} for row, other in zip(rows(without), rows(whole), strict=True)]
+
+
 def _of_other_code(results: Results) -> list[str]:
     """Trials that were finished before the code of their arm changed."""
     said = ((trial, summary(results.folder(trial["trial"]))) for trial in rows(results.trials))
@@ -111,6 +150,8 @@ def _clairvoyant(results: Results) -> list[str]:
 
 def _absence(trial: Mapping[str, Any]) -> str:
     where = f"{trial['arm']}, seed {trial['seed']}"
+    if trial["status"] == "excluded":
+        return f"{where}: excluded by the study (trial {trial['trial']}, which {trial['ended']})"
     if trial["status"] == "diverged":
         step = int(trial["diverged_step"])
         return f"{where}: diverged at step {step}; it counts as diverged and in no mean (trial {trial['trial']})"

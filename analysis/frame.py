@@ -19,12 +19,16 @@ class Frame:
 
 
 class Trials(Frame):
-    """One row for each arm and seed of a study; after these columns, one for each setting, by its key."""
+    """One row for each arm and seed of a study; after these columns, one for each setting, by its key.
+
+    `status` is finished, diverged, missing or excluded (by the study); `ended` what it would be if none were excluded.
+    """
 
     trial: str
     arm: str
     seed: int
     status: str
+    ended: str
     parameters: Annotated[float, "weights"]
     tokens: Annotated[float, "tokens"]
     cpu_seconds: Annotated[float, "s"]

@@ -18,6 +18,7 @@ from analysis.depth import profiles
 from analysis.effect import half_width
 from analysis.frame import rows
 from analysis.results import Results
+from analysis.sites import Matrix
 
 DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 STYLE: Any = {
@@ -80,7 +81,8 @@ def curves(results: Results, measure: str) -> Figure:
             _line(axes, drawn[drawn.arm == arm], arm, look)
         if _spans_decades(drawn["mean"]):
             axes.set_yscale("log")
-            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            few = drawn["mean"].max() < 1000 * drawn["mean"].min()
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)))
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("optimizer step")
@@ -103,6 +105,20 @@ def depths(results: Results) -> Figure:
             panel.tick_params(axis="y", rotation=0, length=0)
         for panel in panels[len(shown) :]:
             panel.remove()
+    return figure
+
+
+def sites(matrix: Matrix) -> Figure:
+    """A heat map of an intervention, sites by arms, with means and intervals in its cells."""
+    with matplotlib.rc_context(STYLE | {"axes.grid": False}):
+        figure = Figure(figsize=(9.5, 0.8 + 0.24 * len(matrix.means)), layout="constrained")
+        axes = figure.add_subplot()
+        sns.heatmap(
+            matrix.means, ax=axes, annot=matrix.told(), fmt="", cmap="vlag", center=0, rasterized=True,
+            cbar_kws={"label": matrix.unit}, annot_kws={"size": 7.5},
+        )  # fmt: skip
+        axes.tick_params(axis="y", rotation=0, length=0)
+        axes.tick_params(axis="x", rotation=0)
     return figure
 
 

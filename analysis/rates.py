@@ -7,7 +7,7 @@ import pandas as pd
 from scipy import stats
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from analysis.results import Results
+from analysis.results import ENDED, Results
 
 
 def share(count: int, n: int) -> dict[str, float]:
@@ -25,7 +25,7 @@ def share(count: int, n: int) -> dict[str, float]:
 def rates(results: Results) -> list[dict[str, Any]]:
     """Of each arm's ended trials, how many diverged, and how many solved the task if it is one that can be solved."""
     found: list[dict[str, Any]] = []
-    for arm, trials in results.trials[results.trials.status != "missing"].groupby("arm", sort=False):
+    for arm, trials in results.trials[results.trials.status.isin(ENDED)].groupby("arm", sort=False):
         diverged, n = int((trials.status == "diverged").sum()), len(trials)
         found.append({"arm": arm, "what": "diverged", "count": diverged, "n": n, **share(diverged, n)})
         if "solved" in results.measures.index:
@@ -42,7 +42,7 @@ def solving(results: Results) -> list[dict[str, Any]]:
     if "steps_to_solve" not in results.measures.index:
         return []
     steps = results.endpoint("steps_to_solve", "final")
-    ended = results.trials[results.trials.status != "missing"]
+    ended = results.trials[results.trials.status.isin(ENDED)]
     budget = float(results.recorded().step.max())
     return [
         {"arm": arm, "n": len(trials), **survival(steps[arm].reindex(trials.seed), budget)}

@@ -13,6 +13,7 @@ from analysis.depth import families
 from analysis.factors import factorial
 from analysis.frame import rows
 from analysis.results import Results, load, opened
+from analysis.sites import matrices
 from analysis.verdict import Verdict, frame, headline, verdicts
 
 
@@ -53,11 +54,13 @@ def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
         "forests": {e: plots.svg(plots.forest(effects, e, results.arms, study["margin"].get(e))) for e in compared},
         "curves": {measure: plots.svg(plots.curves(results, measure)) for measure in measures},
         "depths": plots.svg(plots.depths(results)) if families(results) else "",
+        "sites": {kind: plots.svg(plots.sites(found)) for kind, found in matrices(results).items()},
         "costly": {e: plots.svg(plots.cost_and_effect(results, effects, e)) for e in list(compared)[:1]},
         **together(results),
         "rates": rates.rates(results),
         "solving": rates.solving(results),
         "maps": maps.of(results),
+        "exclusions": contents.exclusions(results),
         "absolute": contents.absolute(results),
         "costs": contents.costs(results),
         "differences": contents.differences(results),

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -16,6 +16,7 @@ from analysis.reduction import reducer, unknown
 from analysis.settings import settings
 
 HISTORY = "history.parquet"
+ENDED = ("finished", "diverged")
 NOT_SETTINGS = ("diagnostic", "seed", "init_seed", "data_seed")
 
 
@@ -42,6 +43,10 @@ class Results:
         """The columns of `trials` that are settings: `norm`, `norm.eps`, `model.width`, …"""
         return sorted(set(self.trials.columns) - {*get_type_hints(Trials), "diverged_step"})
 
+    def whole(self) -> "Results":
+        """The same with the trials that the study excludes."""
+        return replace(self, trials=self.trials.assign(status=self.trials.ended))
+
     def folder(self, trial: str) -> Path:
         """Where a trial lies."""
         return self.home.parents[1] / "trials" / trial
@@ -53,7 +58,7 @@ class Results:
 
     def recorded(self, *measures: str) -> pd.DataFrame:
         """The history of some measures, which is quicker than of all; trials that never measured any have no rows."""
-        complete = rows(self.trials[self.trials.status != "missing"])
+        complete = rows(self.trials[self.trials.status.isin(ENDED)])
         found = [_columns(self.folder(t["trial"]), measures).assign(arm=t["arm"], seed=t["seed"]) for t in complete]
         empty = pd.DataFrame(columns=["arm", "seed", "step", "tokens", *measures])
         return pd.concat(found, ignore_index=True) if found else empty
@@ -76,7 +81,7 @@ class Results:
 
     def _value(self, trial: Mapping[str, Any], measure: str, reduction: str) -> float:
         if measure == "diverged":
-            return float("nan") if trial["status"] == "missing" else float(trial["status"] == "diverged")
+            return float(trial["status"] == "diverged") if trial["status"] in ENDED else float("nan")
         finished = trial["status"] == "finished"
         return reduced(self.folder(trial["trial"]), measure, reduction) if finished else float("nan")
 
@@ -114,10 +119,13 @@ def opened(home: Path) -> Results:
     study = read_study(home)
     arms = {label: settings(_arms_own(arm["settings"])) for label, arm in study["arms"].items()}
     trials = pd.DataFrame(
-        [_trial(home.parents[1] / "trials" / row["id"], row, arms[row["arm"]]) for row in study["trials"]]
+        [
+            _trial(home.parents[1] / "trials" / row["id"], row, arms[row["arm"]], study.get("exclude", {}))
+            for row in study["trials"]
+        ]
     )
     measures: dict[str, dict[str, str]] = {}
-    for trial in trials.trial[trials.status != "missing"].drop_duplicates():
+    for trial in trials.trial[trials.ended != "missing"].drop_duplicates():
         measures |= _measures(home.parents[1] / "trials" / trial)
     columns = ["unit", "better", "reduction"]
     return Results(home, study, Trials.check(trials), pd.DataFrame.from_dict(measures, orient="index", columns=columns))
@@ -150,9 +158,11 @@ def _arms_own(config: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in config.items() if key not in NOT_SETTINGS}
 
 
-def _trial(folder: Path, row: Mapping[str, Any], arm: Mapping[str, Any]) -> dict[str, Any]:
+def _trial(folder: Path, row: Mapping[str, Any], arm: Mapping[str, Any], excluded: Iterable[str]) -> dict[str, Any]:
     said = summary(folder) or {"status": "missing"}
     columns = {column: said.get(column) for column in (*get_type_hints(Trials), "diverged_step")}
+    columns["ended"] = said["status"]
+    columns["status"] = "excluded" if any(row["id"].startswith(str(id)) for id in excluded) else said["status"]
     return columns | {"trial": row["id"], "arm": row["arm"], "seed": row["seed"], **arm}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.results import Results
+from analysis.results import ENDED, Results
 
 RATE, LOSS = "optimizer.lr", "val/loss"
 
@@ -22,7 +22,7 @@ def curves(results: Results) -> pd.DataFrame:
     final, first = results.endpoint(LOSS, "final"), start(results)
     made = []
     for arm, own in levels.items():
-        ended = results.trials[(results.trials.arm == arm) & (results.trials.status != "missing")]
+        ended = results.trials[(results.trials.arm == arm) & (results.trials.status.isin(ENDED))]
         losses = final[arm].reindex(ended.seed).fillna(first).clip(upper=first)
         group = ", ".join(f"{factor}={level}" for factor, level in own.items() if factor != RATE) or "all"
         told = {"mean": losses.mean(), "deviation": losses.std(), "n": len(losses)}

@@ -9,7 +9,14 @@ from hydra.core.override_parser.types import Override
 from experiments.design import Levels
 from experiments.options import KINDS
 
-FREE = ("study.endpoints", "study.margin", "study.factors", "study.expect", "study.tune")  # their keys are the user's
+FREE = (
+    "study.endpoints",
+    "study.margin",
+    "study.factors",
+    "study.expect",
+    "study.tune",
+    "study.exclude",
+)  # their keys are the user's
 ALONE = "baseline"  # what the only arm of a study without axes is called
 
 

@@ -81,6 +81,7 @@ class Study:
     expect: dict[str, dict[str, str]] = field(default_factory=dict)
     margin: dict[str, float] = field(default_factory=dict)
     tune: dict[str, Any] = field(default_factory=dict)
+    exclude: dict[str, str] = field(default_factory=dict)
 
 
 def schema() -> type:

@@ -19,6 +19,7 @@ from experiments.study import Plan
 
 KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a study of a thousand trials takes the other a second
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 REPORTS = (PAGE, VERDICTS, SHOWN, "report.md", "effects.csv")
 
 
@@ -63,12 +64,24 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
     home = results / "studies" / safe(made.name)
     home.mkdir(exist_ok=True)
     asked = _recorded(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
+    asked["extended"] = _extended(home, made)
     text = yaml.dump(asked, Dumper=DUMPER, sort_keys=False, allow_unicode=True)
     if not (home / STUDY).exists() or (home / STUDY).read_text(encoding="utf-8") != text:
         for name in REPORTS:
             (home / name).unlink(missing_ok=True)
         write(home / STUDY, text)
     return list(missing), home
+
+
+def _extended(home: Path, made: Plan) -> list[int]:
+    """How many seeds the study had when its results could be seen, each time before it was given more."""
+    if not (home / VERDICTS).exists() or not (home / STUDY).exists():
+        return []
+    before = yaml.load((home / STUDY).read_text(encoding="utf-8"), Loader=LOADER)
+    same = list(before["arms"]) == list(made.arms)
+    more = same and set(before["seeds"]) < set(made.seeds)
+    earlier = before.get("extended", []) if same else []
+    return [*earlier, len(before["seeds"])] if more else earlier
 
 
 def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, Any]:

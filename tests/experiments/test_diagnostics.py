@@ -183,8 +183,9 @@ def test_a_branch_is_what_the_stream_would_lack_without_it(asked: Asked, residua
             x = after
 
 
-def test_log_z_is_the_logarithm_of_the_sum_of_exponentials(asked: Asked) -> None:
-    found, task = asked("log_z")
+@pytest.mark.parametrize("mixer", ["attention", "lstm", "mingru"])
+def test_log_z_is_the_logarithm_of_the_sum_of_exponentials(asked: Asked, mixer: str) -> None:
+    found, task = asked("log_z", f"mixer={mixer}")
     log_z = np.log(np.exp(exact(task.model(looked_at(task)[0]))).sum(-1))
     assert found["log_z/mean"] == pytest.approx(log_z.mean(), rel=CLOSE)
     assert found["log_z/square"] == pytest.approx((log_z**2).mean(), rel=CLOSE)
@@ -290,8 +291,9 @@ def test_an_update_is_what_the_optimizer_makes_of_the_gradient(folder_of: Prepar
     assert first["update_ratio/layers.1"] == pytest.approx((moved / size).item(), rel=1e-3)
 
 
-def test_the_noise_scale_of_a_batch_and_its_half(folder_of: Prepared) -> None:
-    folder = folder_of("diagnostic=[noise_scale]", "diagnostic.noise_scale.every=2")
+@pytest.mark.parametrize("words", [("placement=pre",), ("placement=post",), ("mixer=rnn",)])
+def test_the_noise_scale_of_a_batch_and_its_half(folder_of: Prepared, words: tuple[str, ...]) -> None:
+    folder = folder_of(*words, "diagnostic=[noise_scale]", "diagnostic.noise_scale.every=2")
     history = trained(folder)
     (_, whole), (_, half) = gradients(folder), gradients(folder, slice(0, 2))
     big, small = (sum(g.double().square().sum().item() for g in each.values()) for each in (whole, half))
@@ -371,8 +373,9 @@ def test_laws_of_decay_are_told_apart() -> None:
     assert power["farthest"].item() == pytest.approx(64**-1.5)
 
 
-def test_position_loss_is_the_mean_of_each_eighth(asked: Asked) -> None:
-    found, task = asked("position_loss")
+@pytest.mark.parametrize("mixer", ["attention", "gru", "none"])
+def test_position_loss_is_the_mean_of_each_eighth(asked: Asked, mixer: str) -> None:
+    found, task = asked("position_loss", f"mixer={mixer}")
     batches = task.held_out(16)
     tokens, targets = (torch.cat([batch[i] for batch in batches]) for i in (0, 1))
     losses = nn.functional.cross_entropy(task.model(tokens).flatten(0, 1), targets.flatten(), reduction="none").view(
@@ -406,8 +409,9 @@ def test_speed_is_tokens_over_time_without_validation(folder_of: Prepared, monke
     assert history["peak_memory"].iloc[-1] <= peak(torch.device("cpu")) / 1e6
 
 
-def test_a_silent_site_is_one_whose_weights_are_zero(asked: Asked) -> None:
-    found, task = asked("zero_ablation", "placement=pre")
+@pytest.mark.parametrize("placement", ["pre", "post", "none"])
+def test_a_silent_site_is_one_whose_weights_are_zero(asked: Asked, placement: str) -> None:
+    found, task = asked("zero_ablation", f"placement={placement}")
     batch = task.held_out(16)[0]
 
     def loss() -> float:
