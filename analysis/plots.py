@@ -109,13 +109,14 @@ def depths(results: Results) -> Figure:
 
 
 def sites(matrix: Matrix) -> Figure:
-    """A heat map of an intervention, sites by arms, with means and intervals in its cells."""
+    """A heat map of an intervention, sites by arms, with means and intervals in its cells; white is 0."""
+    largest = matrix.means.abs().to_numpy().max()
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):
         figure = Figure(figsize=(9.5, 0.8 + 0.24 * len(matrix.means)), layout="constrained")
         axes = figure.add_subplot()
         sns.heatmap(
-            matrix.means, ax=axes, annot=matrix.told(), fmt="", cmap="vlag", center=0, rasterized=True,
-            cbar_kws={"label": matrix.unit}, annot_kws={"size": 7.5},
+            matrix.means, ax=axes, annot=matrix.told(), fmt="", cmap="vlag", vmin=-largest, vmax=largest,
+            rasterized=True, cbar_kws={"label": matrix.unit}, annot_kws={"size": 7.5},
         )  # fmt: skip
         axes.tick_params(axis="y", rotation=0, length=0)
         axes.tick_params(axis="x", rotation=0)
