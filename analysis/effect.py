@@ -97,6 +97,20 @@ def _tested(change: np.ndarray, both: pd.DataFrame) -> dict[str, float]:
     return {"p": exact if test is None else test.pvalue, "p_sign_flip": exact}
 
 
+def welch(first: pd.Series, second: pd.Series) -> dict[str, float]:
+    """Means of two samples that are not paired, second − first, and its 95 % interval (Welch 1947).
+
+    >>> welch(pd.Series([1.0, 2.0, 3.0]), pd.Series([2.0, 4.0, 6.0]))["difference"]
+    2.0
+    """
+    found = {"first": float(first.mean()), "second": float(second.mean())}
+    found["difference"] = found["second"] - found["first"]
+    few = min(len(first), len(second)) < 2 or not (first.std() or second.std())
+    test: Any = None if few else stats.ttest_ind(second, first, equal_var=False)
+    low, high = (np.nan, np.nan) if test is None else test.confidence_interval(LEVEL)
+    return found | {"low": float(low), "high": float(high)}
+
+
 def half_width(values: pd.Series) -> float:
     """t_(n−1) s / √n of the values that are there, half of the 95 % interval of their mean; NaN for fewer than two.
 

@@ -12,7 +12,7 @@ from analysis import contents, maps, plots, rates, sensitivity, words
 from analysis.depth import families
 from analysis.factors import factorial
 from analysis.frame import rows
-from analysis.results import Results, load, opened
+from analysis.results import Results, load, names, opened
 from analysis.sites import matrices
 from analysis.verdict import Verdict, frame, headline, verdicts
 
@@ -102,12 +102,30 @@ def environment() -> Environment:
 
 
 def main(arguments: list[str]) -> None:
-    """`knockout report STUDY [--results FOLDER]`: write the page again, print its verdicts and path."""
-    parser = argparse.ArgumentParser(
-        "knockout report", description="Write a study's page again from its results folder."
+    """`knockout report [STUDY …] [--results FOLDER]`: write pages again, print verdicts and paths.
+
+    Raises FileNotFoundError for a study there is not, and for a results folder without any.
+    """
+    parser = argparse.ArgumentParser("knockout report", description="Write pages again from the results folder.")
+    parser.add_argument(
+        "studies", nargs="*", help="their names: folders in RESULTS/studies (default: all, and an index)"
     )
-    parser.add_argument("study", help="its name: a folder in RESULTS/studies")
     parser.add_argument("--results", default="results", help="the results folder (default: results)")
     given = parser.parse_args(arguments)
-    path, verdict = write_report(load(given.results, given.study).home)
-    print(f"{verdict}\nreport: {path.absolute()}")
+    for name in given.studies or names(given.results):
+        path, verdict = write_report(load(given.results, name).home)
+        print(f"{verdict}\nreport: {path.absolute()}")
+    if not given.studies:
+        print(f"all studies: {write_index(Path(given.results)).absolute()}")
+
+
+def write_index(results: Path) -> Path:
+    """A page of all studies of a results folder: question, headline, size, a link to each page."""
+    shown = []
+    for name in names(results):
+        found = opened(results / "studies" / name)
+        told = {"name": name, "study": found.study, "headline": headline(found, verdicts(found))}
+        shown.append(told | {"states": found.trials.drop_duplicates("trial").ended.value_counts().to_dict()})
+    page = results / "studies" / "index.html"
+    _put(page, environment().get_template("index.html.jinja").render(studies=shown))
+    return page

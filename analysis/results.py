@@ -94,6 +94,14 @@ def load(results: str | Path, study: str) -> Results:
     return opened(found(results, study))
 
 
+def names(results: str | Path) -> list[str]:
+    """The folders of all studies. Raises FileNotFoundError if there is none."""
+    there = sorted(path.parent.name for path in Path(results).glob("studies/*/study.yaml"))
+    if not there:
+        raise FileNotFoundError(f"{Path(results).absolute()} holds no study; name another folder: --results FOLDER")
+    return there
+
+
 def found(results: str | Path, study: str) -> Path:
     """The folder of a study, by its own name or by its folder's.
 

@@ -19,7 +19,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "ask a trained model (TRIAL --prompt …), or untrained ones (model.depth=2,4,8)",
     ),
     "sample": ("experiments.sample", "let a trained model go on with a text: knockout sample TRIAL --prompt …"),
-    "report": ("analysis.report", "write a study's page again from its results folder"),
+    "report": ("analysis.report", "write a study's page again from its results folder; all of them, and an index"),
+    "compare": ("analysis.compare", "the effects of two studies side by side"),
+    "verify": ("experiments.verify", "train some trials of a study again: are they the same bits?"),
     "sync": ("experiments.sync", "bring MLflow up to date with a results folder"),
     "ui": ("experiments.dashboard", "open MLflow on a results folder"),
 }

@@ -91,7 +91,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     refuse_bad_numbers(resolved)
     resolved = fit(resolved) if fit else resolved
     data = build.data(resolved)
-    found = known(resolved, data.content, lambda: _found(resolved, data))
+    found = known(resolved, data.content, lambda: examined(resolved, data))
     resolved["study"]["endpoints"] = resolved["study"]["endpoints"] or {
         name: reduction for name, reduction in ENDPOINTS.items() if name in found.measures
     }
@@ -107,7 +107,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     )
 
 
-def _found(config: dict[str, Any], data: Data) -> Found:
+def examined(config: dict[str, Any], data: Data) -> Found:
     """Build the model without weights, run it once forward and back, and ask every diagnostic."""
     vocabulary = data.vocabulary + build.training(config)[0].extra_tokens
     model, asked = build.model(config, vocabulary, device="meta")

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analysis.results import found, read_study
+from analysis.results import found, names, read_study
 from experiments.folder import LOG, finished
 from experiments.lease import holder
 from experiments.state import DONE, STATES, last_line, state
@@ -23,11 +23,8 @@ def main(words: list[str]) -> None:
     parser.add_argument("studies", nargs="*", help="which (default: all)")
     parser.add_argument("--results", default="results", type=Path, help="the results folder (default: results)")
     given = parser.parse_args(words)
-    names = given.studies or sorted(path.parent.name for path in given.results.glob("studies/*/study.yaml"))
-    if not names:
-        raise FileNotFoundError(f"{given.results.absolute()} holds no study; name another folder: --results FOLDER")
     console = Console(highlight=False, soft_wrap=True, markup=False)
-    for name in names:
+    for name in given.studies or names(given.results):
         for line in told(found(given.results, name)):
             console.print(line)
 

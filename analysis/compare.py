@@ -1,0 +1,61 @@
+"""Two studies side by side: `knockout compare A B`."""
+
+import argparse
+
+import pandas as pd
+
+from analysis.contents import differences
+from analysis.results import Results, load
+from analysis.words import signed
+
+
+def main(arguments: list[str]) -> None:
+    """Print the effects that both studies measure, and the settings of their baselines that differ."""
+    parser = argparse.ArgumentParser("knockout compare", description="Effects of two studies side by side.")
+    parser.add_argument("studies", nargs=2, metavar="STUDY", help="their names")
+    parser.add_argument("--results", default="results", help="the results folder (default: results)")
+    given = parser.parse_args(arguments)
+    first, second = (load(given.results, name) for name in given.studies)
+    print(f"{told(first, second)}\n{settings(first, second)}")
+
+
+def table(first: Results, second: Results) -> pd.DataFrame:
+    """Arms and endpoints that both have: each study's effect and interval, and the difference of the effects.
+
+    The studies' seeds are not paired with each other: `low` and `high` of the difference are those of Welch's interval.
+    Raises ValueError if they have nothing in common.
+    """
+    from analysis.effect import welch
+
+    rows = []
+    for endpoint in first.endpoints.keys() & second.endpoints.keys():
+        for arm in (arm for arm in first.arms[1:] if arm in second.arms[1:]):
+            changes = [r.endpoints[endpoint][arm] - r.endpoints[endpoint][r.arms[0]] for r in (first, second)]
+            rows.append({"arm": arm, "endpoint": endpoint, **welch(*(change.dropna() for change in changes))})
+    if not rows:
+        has = (f"{r.study['name']} has {', '.join(r.arms[1:])}" for r in (first, second))
+        raise ValueError(f"the studies share no arm with an endpoint: {'; '.join(has)}")
+    return pd.DataFrame(rows).sort_values(["endpoint", "arm"], ignore_index=True)
+
+
+def told(first: Results, second: Results) -> str:
+    """The table as lines for a terminal."""
+    found = table(first, second)
+    names = [r.study["name"] for r in (first, second)]
+    shown = pd.DataFrame({
+        "arm": found.arm, "endpoint": found.endpoint,
+        names[0]: found["first"].map(signed), f"{names[1]} ": found["second"].map(signed),
+        "difference": found.difference.map(signed),
+        "95 % interval": found.low.map(signed) + " to " + found.high.map(signed),
+    })  # fmt: skip
+    return shown.to_string(index=False)
+
+
+def settings(first: Results, second: Results) -> str:
+    """Settings of the two baselines that differ."""
+    trials = [r.trials[r.trials.arm == r.arms[0]].head(1).assign(arm=r.study["name"]) for r in (first, second)]
+    both = Results(
+        first.home, {"arms": {r.study["name"]: {} for r in (first, second)}}, pd.concat(trials), first.measures
+    )
+    lines = [f"  {key}: {' → '.join(map(str, values))}" for key, values in differences(both).items()]
+    return "\n".join(["their baselines differ in:", *lines]) if lines else "their baselines have the same settings"
