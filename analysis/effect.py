@@ -22,6 +22,7 @@ EXACT = 16  # pairs up to which all flips of signs are tried
 ABSENT = (  # where there is no spread
     "low", "high", "bca_low", "bca_high", "deviation", "p", "p_holm", "p_sign_flip", "detectable", "seeds", "saved",
 )  # fmt: skip
+ROUNDING = 1e-12  # of the values, what differences of differences can owe to it
 RESAMPLED = 20  # pairs from which a bootstrap's interval covers nearly as often as it says
 
 
@@ -63,17 +64,23 @@ def paired(baseline: pd.Series, level: pd.Series, family: int = 1) -> dict[str, 
     found: dict[str, float | int | bool] = dict.fromkeys(ABSENT, np.nan)
     found |= {"pairs": len(change), "baseline": both.baseline.mean(), "level": both.level.mean()}
     found |= {"effect": float((both.level - both.baseline).mean()), "identical": len(change) > 0 and not change.any()}
-    if len(change) > 1:
-        found |= _spread(change, family) | _tested(change, both)
-        found["saved"] = (both.baseline.var() + both.level.var()) / change.var(ddof=1) if change.var() else np.nan
-    return found
+    if len(change) > 1 and not flat(both):
+        found |= _spread(change, family)
+        found["saved"] = (both.baseline.var() + both.level.var()) / change.var(ddof=1)
+    elif len(change) > 1:
+        found["deviation"] = 0.0
+    return found | (_tested(change, both) if len(change) > 1 else {})
+
+
+def flat(both: pd.DataFrame) -> bool:
+    """Whether differences are the same in every pair, but for what rounding does to them."""
+    change = both["level"] - both["baseline"]
+    return bool(np.ptp(change.to_numpy()) <= ROUNDING * both.abs().to_numpy().max())
 
 
 def _spread(change: np.ndarray, family: int) -> dict[str, float]:
-    """The interval and what this many pairs could see; none of it without spread."""
+    """The interval and what this many pairs could see."""
     deviation = float(change.std(ddof=1))
-    if deviation == 0:
-        return {"deviation": 0.0}
     test: Any = stats.ttest_1samp(change, 0.0)  # scipy's stubs know neither of its results' fields
     low, high = test.confidence_interval(LEVEL)
     alpha = (1 - LEVEL) / family
@@ -92,8 +99,8 @@ def _tested(change: np.ndarray, both: pd.DataFrame) -> dict[str, float]:
     if not change.any():
         return {}
     exact = sign_flip(change)
-    flat = change.std() == 0 or bool(both.isin([0.0, 1.0]).all(axis=None))
-    test: Any = None if flat else stats.ttest_1samp(change, 0.0)
+    exactly = flat(both) or bool(both.isin([0.0, 1.0]).all(axis=None))
+    test: Any = None if exactly else stats.ttest_1samp(change, 0.0)
     return {"p": exact if test is None else test.pvalue, "p_sign_flip": exact}
 
 
@@ -152,9 +159,6 @@ def equivalence(baseline: pd.Series, level: pd.Series, margin: float) -> float:
     NaN where differences have no spread, or there is only one.
     """
     both = pd.DataFrame({"baseline": baseline, "level": level}).dropna()
-    change = both.level - both.baseline
-    if len(both) < 2:
-        return float("nan")
-    if change.std() == 0:
+    if len(both) < 2 or flat(both):
         return float("nan")
     return float(ttost_paired(both.level.to_numpy(), both.baseline.to_numpy(), -margin, margin)[0])

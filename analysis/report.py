@@ -12,9 +12,12 @@ from analysis import contents, maps, plots, rates, sensitivity, words
 from analysis.depth import families
 from analysis.factors import factorial
 from analysis.frame import rows
+from analysis.paper import write_paper
 from analysis.results import Results, load, names, opened
 from analysis.sites import matrices
 from analysis.verdict import Verdict, frame, headline, verdicts
+
+FORMATS = ("page", "paper")
 
 
 def write_report(home: Path) -> tuple[Path, str]:
@@ -111,10 +114,14 @@ def main(arguments: list[str]) -> None:
         "studies", nargs="*", help="their names: folders in RESULTS/studies (default: all, and an index)"
     )
     parser.add_argument("--results", default="results", help="the results folder (default: results)")
+    parser.add_argument("--format", default="page", choices=FORMATS, help="page, or paper: LaTeX, PDF, BibTeX")
     given = parser.parse_args(arguments)
     for name in given.studies or names(given.results):
-        path, verdict = write_report(load(given.results, name).home)
+        home = load(given.results, name).home
+        path, verdict = write_report(home)
         print(f"{verdict}\nreport: {path.absolute()}")
+        if given.format == "paper":
+            print(f"paper: {write_paper(home).absolute()}")
     if not given.studies:
         print(f"all studies: {write_index(Path(given.results)).absolute()}")
 

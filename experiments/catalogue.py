@@ -28,10 +28,13 @@ def entries() -> Iterator[Entry]:
     for kind, registry in {**kinds("components"), **kinds("experiments")}.items():
         for name in registry.names():
             text = inspect.getdoc(registry[name]) or ""
-            sources = [line.removeprefix("Source: ") for line in text.splitlines() if line.startswith("Source: ")]
-            yield Entry(
-                kind, name, text.splitlines()[0] if text else "", _knobs(registry, name), sources[0] if sources else ""
-            )
+            first, _, source = text.partition("Source: ")
+            yield Entry(kind, name, _paragraph(first), _knobs(registry, name), _paragraph(source))
+
+
+def _paragraph(text: str) -> str:
+    """The lines up to an empty one, as one."""
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _knobs(registry: Registry[object], name: str) -> str:

@@ -10,9 +10,11 @@ from omegaconf import DictConfig
 
 from experiments import plugins
 from experiments.attempt import set_aside
+from experiments.catalogue import entries
 from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe, write
 from experiments.identity import understood
 from experiments.lease import clear
+from experiments.options import KINDS
 from experiments.provenance import git
 from experiments.recorder import columns
 from experiments.study import Plan
@@ -73,6 +75,14 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
     return list(missing), home
 
 
+def _sources(made: Plan) -> dict[str, str]:
+    """Where the parts of the study come from, by `kind=part`."""
+    configs = [arm.config for arm in made.arms.values()]
+    used = {f"{kind}={config[kind]['name']}" for config in configs for kind in KINDS if kind in config}
+    found = {f"{entry.kind}={entry.name}": entry.source for entry in entries()}
+    return {part: found[part] for part in sorted(used) if found.get(part)}
+
+
 def _extended(home: Path, made: Plan) -> list[int]:
     """How many seeds the study had when its results could be seen, each time before it was given more."""
     if not (home / VERDICTS).exists() or not (home / STUDY).exists():
@@ -96,6 +106,7 @@ def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, An
     }
     asked["budget"] = next(iter(made.arms.values())).config["budget"]
     asked["impossible"] = made.impossible
+    asked["sources"] = _sources(made)
     return made.study | asked | {"seeds": made.seeds, "factors": factors, "arms": arms, "trials": trials}
 
 
