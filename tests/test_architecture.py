@@ -137,9 +137,9 @@ def test_e16_trials_of_other_code_are_refused_unless_accepted(copy: Path) -> Non
     part = copy / "components" / "norm" / "rmsnorm.py"
     run = ("run", "norm=layernorm,rmsnorm", *QUICK, "runtime.tracking_uri=none")
     assert typed(copy, "run", "norm=rmsnorm", *QUICK, "runtime.tracking_uri=none").returncode == 0
-    code = part.read_text(encoding="utf-8")
-    part.write_text(code.replace("keep a vector's direction", "another docstring"), encoding="utf-8")
-    assert "1 finished, 1 to train" in typed(copy, *run).stdout
+    code = part.read_text(encoding="utf-8").replace("keep a vector's direction", "another docstring")
+    part.write_text(code, encoding="utf-8")
+    assert "1 finished, 0 to train" in typed(copy, "run", "norm=rmsnorm", *QUICK, "runtime.tracking_uri=none").stdout
     part.write_text(code.replace("(x * scale)", "(3 * x * scale)"), encoding="utf-8")
     refused = typed(copy, *run)
     assert refused.returncode == 1

@@ -1,5 +1,6 @@
 """Planted truths: what was put into a table is what comes out of the analysis."""
 
+import gc
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -51,9 +52,13 @@ def crossed(*, interaction: float = 0.0, seeds: int = 8, noise: float = 0.01) ->
 
 def test_intervals_cover_holm_holds_and_promises_are_kept() -> None:
     """A part of `benchmarks/planted.py`; bounds are four standard errors of these few simulations."""
-    assert abs(planted.coverage(120, 6) - 0.95) < 0.08
-    assert planted.family_error(120, 6) < 0.13
-    assert abs(planted.power(80, 6) - 0.8) < 0.18
+    gc.freeze()  # statsmodels collects garbage at every correction, of all that other tests have left
+    try:
+        assert abs(planted.coverage(60, 6) - 0.95) < 0.12
+        assert planted.family_error(60, 6) < 0.17
+        assert abs(planted.power(40, 6) - 0.8) < 0.26
+    finally:
+        gc.unfreeze()
 
 
 def test_a_table_from_elsewhere_gives_the_effects_of_a_study() -> None:
