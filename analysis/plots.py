@@ -14,11 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from analysis.curves import curve
-from analysis.depth import profiles
 from analysis.effect import half_width
 from analysis.frame import rows
 from analysis.results import Results
-from analysis.sites import Matrix
 
 DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 STYLE: Any = {
@@ -89,41 +87,6 @@ def curves(results: Results, measure: str) -> Figure:
         axes.set_ylabel(f"{measure} ({results.measures.unit[measure]})")
         _legend(figure)
     return figure
-
-
-def depths(results: Results) -> Figure:
-    """Heat maps of what was measured in every layer, arms by layers, each measure in a scale of its own."""
-    shown = profiles(results)
-    with matplotlib.rc_context(STYLE | {"axes.grid": False}):
-        columns = 1 if max(map(len, results.arms)) > 28 else 2
-        lines, height = -(-len(shown) // columns), 0.9 + 0.3 * len(results.arms)
-        figure = Figure(figsize=(9.5, height * lines), layout="constrained")
-        panels = figure.subplots(lines, columns, squeeze=False).flatten()
-        for panel, (family, found) in zip(panels, shown.items(), strict=False):
-            sns.heatmap(found, ax=panel, annot=found.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
-            panel.set(title=f"{family} ({results.measures.unit[f'{family}/layers.0']})", xlabel="layer", ylabel="")
-            panel.tick_params(axis="y", rotation=0, length=0)
-        for panel in panels[len(shown) :]:
-            panel.remove()
-    return figure
-
-
-def sites(matrix: Matrix) -> Figure:
-    """A heat map of an intervention, sites by arms, with means and intervals in its cells; white is 0."""
-    largest = matrix.means.abs().to_numpy().max()
-    with matplotlib.rc_context(STYLE | {"axes.grid": False}):
-        figure = Figure(figsize=(9.5, 0.8 + 0.24 * len(matrix.means)), layout="constrained")
-        axes = figure.add_subplot()
-        sns.heatmap(
-            matrix.means, ax=axes, annot=matrix.told(), fmt="", cmap="vlag", vmin=-largest, vmax=largest,
-            rasterized=True, cbar_kws={"label": matrix.unit}, annot_kws={"size": 7.5},
-        )  # fmt: skip
-        axes.tick_params(axis="y", rotation=0, length=0)
-        axes.tick_params(axis="x", rotation=0)
-    return figure
-
-
-MARKED = 12  # layers up to which a heat map's cells hold their numbers
 
 
 def interactions(results: Results, endpoint: str, factors: Sequence[str]) -> Figure:

@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from analysis import contents, maps, plots, rates, sensitivity, words
+from analysis import contents, heat, maps, plots, rates, sensitivity, words
 from analysis.depth import families
 from analysis.factors import factorial
 from analysis.frame import rows
@@ -56,8 +56,8 @@ def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
         "verdicts": judged,
         "forests": {e: plots.svg(plots.forest(effects, e, results.arms, study["margin"].get(e))) for e in compared},
         "curves": {measure: plots.svg(plots.curves(results, measure)) for measure in measures},
-        "depths": plots.svg(plots.depths(results)) if families(results) else "",
-        "sites": {kind: plots.svg(plots.sites(found)) for kind, found in matrices(results).items()},
+        "depths": plots.svg(heat.depths(results)) if families(results) else "",
+        "sites": {kind: plots.svg(heat.sites(found)) for kind, found in matrices(results).items()},
         "costly": {e: plots.svg(plots.cost_and_effect(results, effects, e)) for e in list(compared)[:1]},
         **together(results),
         "rates": rates.rates(results),

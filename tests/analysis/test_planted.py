@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import analysis
-from analysis import from_frame, plots
+from analysis import from_frame, heat, plots
 from analysis.contents import exclusions, missing
 from analysis.depth import profiles
 from analysis.effect import paired
@@ -167,7 +167,7 @@ def test_layers_and_sites_are_tables_of_means() -> None:
     matrix = matrices(results)["zero_ablation"]
     assert matrix.means.to_numpy().tolist() == [[0.5, 0.5]]
     assert matrix.told().loc["layers.0.ffn", "a"] == "0.5 ± 6"
-    for figure in (plots.depths(results), plots.sites(matrix)):
+    for figure in (heat.depths(results), heat.sites(matrix)):
         assert "<svg" in plots.svg(figure)
 
 
