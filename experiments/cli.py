@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("analysis.compare", "the effects of two studies side by side"),
     "verify": ("experiments.verify", "train some trials of a study again: are they the same bits?"),
     "sync": ("experiments.sync", "bring MLflow up to date with a results folder"),
+    "pull": ("experiments.pull", "a study's histories out of an MLflow server, as one table"),
     "ui": ("experiments.dashboard", "open MLflow on a results folder"),
 }
 

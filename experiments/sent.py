@@ -13,7 +13,7 @@ from analysis.settings import settings
 from experiments.folder import CONFIG
 
 NOT_PARAMETERS = ("label", "git", "asked_by", "runtime")
-POINTS = 200  # of a curve that MLflow is shown; the record keeps all
+POINTS = 100  # of a curve that MLflow is shown; the record keeps all
 LONGEST, CUT = 250, 6000  # characters of a name and of a value; the record has what is cut here
 
 

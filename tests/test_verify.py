@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from analysis import from_frame, load
 from experiments.verify import Difference, first_difference
-from tests.conftest import QUICK, called
+from tests.conftest import QUICK, called, typed
 
 pytestmark = pytest.mark.xdist_group("verify")  # they share what they verify
 WORDS = ("run", "norm=layernorm,rmsnorm", *QUICK, "runtime.tracking_uri=none")
@@ -83,3 +85,20 @@ def test_mistakes_get_a_sentence(home: Path, words: tuple[str, ...], sentence: s
     ran = called(home, *words)
     assert ran.returncode == 1
     assert sentence in ran.stderr
+
+
+def test_what_mlflow_was_sent_can_be_pulled_and_gives_the_same_effects(tmp_path: Path) -> None:
+    """In processes of their own: MLflow's packages warn."""
+    ran = typed(tmp_path, "run", *WORDS[1:-1], "seed=range(3)", "study.name=sent")
+    assert ran.returncode == 0, ran.stderr
+    pulled = typed(tmp_path, "pull", "sent")
+    assert "6 trials of 2 arms" in pulled.stdout, pulled.stderr
+    table = pd.read_parquet(tmp_path / "sent.parquet")
+    again = from_frame(table, endpoints={"val/loss": "final"}).effects()
+    own = load(tmp_path / "results", study="sent").effects()
+    assert again.effect.to_list() == pytest.approx(own[own.endpoint == "val/loss"].effect.to_list())
+    assert "did you mean 'sent'?" in typed(tmp_path, "pull", "snet").stderr
+    assert (
+        "there is no database sqlite:///nowhere.db"
+        in typed(tmp_path, "pull", "sent", "--uri", "sqlite:///nowhere.db").stderr
+    )
