@@ -28,7 +28,8 @@ def table(first: Results, second: Results) -> pd.DataFrame:
     from analysis.effect import welch
 
     rows = []
-    for endpoint in first.endpoints.keys() & second.endpoints.keys():
+    alike = first.study["endpoints"].items() & second.study["endpoints"].items()  # reduced alike too
+    for endpoint in (name for name, _ in alike):
         for arm in (arm for arm in first.arms[1:] if arm in second.arms[1:]):
             changes = [r.endpoints[endpoint][arm] - r.endpoints[endpoint][r.arms[0]] for r in (first, second)]
             rows.append({"arm": arm, "endpoint": endpoint, **welch(*(change.dropna() for change in changes))})

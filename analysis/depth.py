@@ -1,6 +1,7 @@
 """Measures that a trial has of every layer."""
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 
@@ -20,7 +21,10 @@ def families(results: Results) -> list[str]:
 def profiles(results: Results) -> dict[str, pd.DataFrame]:
     """For each family, arms by layers: a trial's value reduced over steps as declared, in the mean over seeds."""
     names = {family: _layers(results, family) for family in families(results)}
-    history = results.recorded(*(name for own in names.values() for name in own))
+    finished = results.trials[results.trials.status == "finished"]  # no mean has a diverged one
+    history = replace(results, trials=finished).recorded(*(name for own in names.values() for name in own))
+    ended = finished[["arm", "seed"]].drop_duplicates()
+    history = history.merge(ended, on=["arm", "seed"])
     return {family: _profile(results, history, own) for family, own in names.items()}
 
 

@@ -52,8 +52,8 @@ def paired(baseline: pd.Series, level: pd.Series, family: int = 1) -> dict[str, 
     """Mean of level − baseline over seeds that have both, d̄ ± t_(n−1) s_d / √n, with its tests.
 
     One pair has no interval; differences that are all exactly zero are called identical and have no test.
-    Where a t-test has no meaning (differences without spread, endpoints of 0 and 1), p is that of the sign-flip
-    test. `family` counts the comparisons among which this is one.
+    Where a t-test has no meaning (differences without spread, endpoints of 0 and 1), p is that of the exact sign
+    test, which is the sign-flip test there. `family` counts the comparisons among which this is one.
 
     >>> made = paired(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
     >>> [round(float(made[name]), 3) for name in ("effect", "low", "high")]
@@ -100,8 +100,9 @@ def _tested(change: np.ndarray, both: pd.DataFrame) -> dict[str, float]:
         return {}
     exact = sign_flip(change)
     exactly = flat(both) or bool(both.isin([0.0, 1.0]).all(axis=None))
-    test: Any = None if exactly else stats.ttest_1samp(change, 0.0)
-    return {"p": exact if test is None else test.pvalue, "p_sign_flip": exact}
+    signs = int((change > 0).sum()), int((change != 0).sum())
+    test: Any = stats.binomtest(*signs) if exactly else stats.ttest_1samp(change, 0.0)
+    return {"p": test.pvalue, "p_sign_flip": exact}
 
 
 def welch(first: pd.Series, second: pd.Series) -> dict[str, float]:

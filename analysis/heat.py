@@ -20,7 +20,11 @@ def depths(results: Results) -> Figure:
         panels = figure.subplots(lines, columns, squeeze=False).flatten()
         for panel, (family, found) in zip(panels, shown.items(), strict=False):
             sns.heatmap(found, ax=panel, annot=found.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
-            panel.set(title=f"{family} ({results.measures.unit[f'{family}/layers.0']})", xlabel="layer", ylabel="")
+            panel.set(
+                title=f"{family} ({results.measures.unit[f'{family}/layers.{found.columns[0]}']})",
+                xlabel="layer",
+                ylabel="",
+            )
             panel.tick_params(axis="y", rotation=0, length=0)
         for panel in panels[len(shown) :]:
             panel.remove()
@@ -29,7 +33,7 @@ def depths(results: Results) -> Figure:
 
 def sites(matrix: Matrix) -> Figure:
     """A heat map of an intervention, sites by arms, with means and intervals in its cells; white is 0."""
-    largest = matrix.means.abs().to_numpy().max()
+    largest = matrix.means.abs().max().max()
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):
         figure = Figure(figsize=(9.5, 0.8 + 0.24 * len(matrix.means)), layout="constrained")
         axes = figure.add_subplot()

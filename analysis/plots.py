@@ -90,10 +90,14 @@ def curves(results: Results, measure: str) -> Figure:
 
 
 def interactions(results: Results, endpoint: str, factors: Sequence[str]) -> Figure:
-    """Two factors' means over seeds with their intervals: one along the axis, a line for each level of the other."""
+    """Two factors' means over seeds with their intervals: one along the axis, a line for each level of the other.
+
+    Any further factor is at the baseline's level.
+    """
     levels = {arm: said["levels"] for arm, said in results.study["arms"].items()}
     across, lines = factors
-    table = results.endpoints[endpoint]
+    table, base = results.endpoints[endpoint], levels[results.arms[0]]
+    levels = {a: own for a, own in levels.items() if all(own[f] == base[f] for f in base if f not in factors)}
     first, second = ([*dict.fromkeys(own[factor] for own in levels.values())] for factor in (across, lines))
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 3.2), layout="constrained")

@@ -43,9 +43,11 @@ def solving(results: Results) -> list[dict[str, Any]]:
         return []
     steps = results.endpoint("steps_to_solve", "final")
     ended = results.trials[results.trials.status.isin(ENDED)]
-    budget = float(results.recorded().step.max())
+    last = (
+        results.recorded().groupby("arm").step.max()
+    )  # of an arm: a diverged trial is not solved until the others' end
     return [
-        {"arm": arm, "n": len(trials), **survival(steps[arm].reindex(trials.seed), budget)}
+        {"arm": arm, "n": len(trials), **survival(steps[arm].reindex(trials.seed), float(last[str(arm)]))}
         for arm, trials in ended.groupby("arm", sort=False)
     ]
 

@@ -29,7 +29,9 @@ def curves(results: Results) -> pd.DataFrame:
         made.append(
             {"group": group, "rate": float(own[RATE]), **told, "diverged": int((ended.status == "diverged").sum())}
         )
-    return pd.DataFrame(made).sort_values(["group", "rate"], kind="stable", ignore_index=True)
+    return pd.DataFrame([row for row in made if row["n"]]).sort_values(
+        ["group", "rate"], kind="stable", ignore_index=True
+    )
 
 
 def start(results: Results) -> float:

@@ -45,7 +45,7 @@ def from_frame(
 
     `arm` names the column that says which arm a row is of, or several columns, which are then factors; `endpoints` maps
     columns to reductions (`final`, `median`, …); `baseline` is the arm to compare with, by default the first. A trial
-    whose last value of an endpoint is not finite counts as diverged.
+    counts as diverged if its value is not finite at the last of its steps at which any trial has one.
 
     Raises ValueError for a column or a baseline that is not there.
 
@@ -59,12 +59,13 @@ def from_frame(
         if column not in frame:
             raise ValueError(unknown("column", column, map(str, frame.columns)))
     labels = frame[factors[0]].astype(str) if isinstance(arm, str) else _labels(frame, factors)
-    own = frame.assign(arm=labels, seed=frame[seed], step=frame[step], tokens=np.nan)
+    own = frame.assign(arm=labels, seed=frame[seed], step=frame[step])
+    own = own if "tokens" in own else own.assign(tokens=np.nan)
     arms = list(dict.fromkeys(own.arm))
     if baseline is not None and baseline not in arms:
         raise ValueError(unknown("arm", baseline, arms))
     arms.sort(key=lambda label: label != baseline if baseline else 0)
-    first = own.drop_duplicates("arm").set_index("arm", drop=False)
+    first = frame.assign(label=labels).drop_duplicates("label").set_index("label")
     study = {
         "name": "table", "question": "", "source": "", "endpoints": dict(endpoints), "margin": dict(margin or {}),
         "expect": {label: dict(wished) for label, wished in (expect or {}).items()}, "factors": factors,
@@ -81,9 +82,17 @@ def _labels(frame: pd.DataFrame, factors: Sequence[str]) -> pd.Series:
 
 
 def _trials(own: pd.DataFrame, endpoints: list[str]) -> pd.DataFrame:
-    last = own.sort_values("step", kind="stable").groupby(["arm", "seed"], sort=False)[endpoints].last(skipna=False)
+    ordered, trials = own.sort_values("step", kind="stable"), own[["arm", "seed"]].drop_duplicates()
+    ended = pd.DataFrame({measure: _last(ordered, measure) for measure in endpoints})
+    last = ended.reindex(pd.MultiIndex.from_frame(trials))
     status = np.where(np.isfinite(last.astype(float)).all(axis=1), "finished", "diverged")
     made = last.index.to_frame(index=False).assign(
         status=status, ended=status, trial=lambda t: t.arm + " " + t.seed.astype(str)
     )
     return Trials.check(made.assign(parameters=np.nan, tokens=np.nan, cpu_seconds=np.nan, peak_memory_mb=np.nan))
+
+
+def _last(ordered: pd.DataFrame, measure: str) -> pd.Series:
+    """Each trial's value at the last of its steps at which any trial has one: logs may be sparse, and end in NaN."""
+    logged = ordered.groupby("step")[measure].transform(lambda values: values.notna().any())
+    return ordered[logged].groupby(["arm", "seed"], sort=False)[measure].last(skipna=False)

@@ -29,9 +29,11 @@ def kind_of(name: str) -> str:
 
     >>> kind_of("layers.0.ffn.before.weight"), kind_of("layers.0.mixer.branch.projection.query.weight")
     ('norm', 'projection')
+    >>> kind_of("layers.0.gate")  # a block's own
+    'block'
     """
     known = SLOTS | {kind: kind for kind in (*options("components"), "embedding")}
-    return [known[word] for word in name.split(".") if word in known][-1]
+    return ["block", *(known[word] for word in name.split(".") if word in known)][-1]
 
 
 class Norms:

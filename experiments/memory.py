@@ -21,7 +21,7 @@ def peak(device: torch.device) -> float:
 
 
 def free(accelerator: str) -> float:
-    """Bytes that new trials could hold: of the emptiest GPU, or of this machine."""
+    """Bytes that new trials could hold: of the GPU with the least, or of this machine."""
     if accelerator in ("gpu", "cuda") and torch.cuda.is_available():
         return float(min(torch.cuda.mem_get_info(number)[0] for number in range(torch.cuda.device_count())))
     return float(psutil.virtual_memory().available)

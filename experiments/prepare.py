@@ -13,7 +13,7 @@ from experiments.attempt import set_aside
 from experiments.catalogue import entries
 from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe, write
 from experiments.identity import understood
-from experiments.lease import clear
+from experiments.lease import clear, take
 from experiments.options import KINDS
 from experiments.provenance import git
 from experiments.recorder import columns
@@ -44,8 +44,12 @@ def reopen_unmeasured(results: Path, made: Plan, wish: str) -> None:
     """
     for trial in made.trials if wish == "again" else []:
         folder = results / "trials" / trial.id
-        if finished(folder) is not None and not set(made.arms[trial.arm].measures) <= set(columns(folder)):
+        lacking = finished(folder) is not None and set(made.arms[trial.arm].measures) - set(columns(folder))
+        if lacking and (lease := take(folder)) is not None:
+            before = yaml.load((folder / CONFIG).read_text(encoding="utf-8"), Loader=LOADER)["diagnostic"]
+            trial.config["diagnostic"] = before | trial.config["diagnostic"]  # no other study loses what it measured
             set_aside(folder)
+            lease.release()
 
 
 def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tuple[list[Path], Path]:
@@ -85,13 +89,11 @@ def _sources(made: Plan) -> dict[str, str]:
 
 def _extended(home: Path, made: Plan) -> list[int]:
     """How many seeds the study had when its results could be seen, each time before it was given more."""
-    if not (home / VERDICTS).exists() or not (home / STUDY).exists():
+    if not (home / STUDY).exists():
         return []
     before = yaml.load((home / STUDY).read_text(encoding="utf-8"), Loader=LOADER)
-    same = list(before["arms"]) == list(made.arms)
-    more = same and set(before["seeds"]) < set(made.seeds)
-    earlier = before.get("extended", []) if same else []
-    return [*earlier, len(before["seeds"])] if more else earlier
+    more = (home / VERDICTS).exists() and set(before["seeds"]) < set(made.seeds)
+    return [*before.get("extended", []), *([len(before["seeds"])] if more else [])]
 
 
 def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, Any]:

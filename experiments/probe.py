@@ -83,6 +83,7 @@ def _saved(folder: Path, prompts: list[str]) -> list[Path]:
 
 def measured(folder: Path, names: list[str]) -> str:
     """What these diagnostics measure of the trained model, also left in `probe.json`."""
+    from experiments import build
     from experiments.diagnostic import diagnostics
     from experiments.folder import write
     from experiments.recorder import Recorder
@@ -92,8 +93,11 @@ def measured(folder: Path, names: list[str]) -> str:
     for name in names:
         if name not in diagnostics.names():
             raise ValueError(unknown("diagnostic", name, diagnostics.names()))
-    _, _, task = opened(folder)
-    watching = [diagnostics.build({"name": name})() for name in names]
+    config, _, task = opened(folder)
+    known = {knobs["name"]: knobs for knobs in config["diagnostic"].values()}
+    watching = [diagnostics.build(known.get(name, {"name": name}))() for name in names]
+    for each in watching:
+        each.refuse(task.model, lambda context: build.data_at(config, context))
     measures = [measure for each in watching for measure in each.measures(task.model)]
     with tempfile.TemporaryDirectory() as home, Recorder(Path(home), measures) as recorder:
         task.recorder = recorder

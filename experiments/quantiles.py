@@ -30,5 +30,5 @@ def gradients(seen: Seen, places: Mapping[str, Tensor]) -> dict[str, dict[str, T
 
 
 def _statistics(norms: Tensor) -> dict[str, Tensor]:
-    quantiles = norms.flatten().quantile(torch.tensor([0.1, 0.5, 0.9], device=norms.device))
+    quantiles = norms.flatten().quantile(torch.tensor([0.1, 0.5, 0.9], device=norms.device, dtype=norms.dtype))
     return dict(zip(NAMES, (norms.square().mean().sqrt(), *quantiles), strict=True))

@@ -40,6 +40,9 @@ def continued(model: Decoder, prompt: Tensor, more: int, temperature: float, gen
     tokens = prompt
     for _ in range(more):
         logits = model.forward(tokens[None, -model.sizes.context :])[0, -1]
-        shares = (logits / temperature).softmax(-1) if temperature else torch.eye(len(logits))[logits.argmax()]
-        tokens = torch.cat([tokens, torch.multinomial(shares, 1, generator=generator)])
+        if temperature:
+            drawn = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)
+        else:
+            drawn = logits.argmax()[None]
+        tokens = torch.cat([tokens, drawn])
     return tokens

@@ -1,5 +1,6 @@
 """A trial that has been trained, ready to be asked."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from experiments.batches import SINGLE
 from experiments.checkpoint import WEIGHTS
 from experiments.data import Data
 from experiments.folder import CONFIG, finished
+from experiments.identity import examined
 from experiments.task import LanguageModeling
 from experiments.trial import prepared
 
@@ -31,7 +33,8 @@ def found(results: Path, trial: str) -> Path:
 def opened(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
     """The configuration, the data, and the task with the weights that training ended with.
 
-    Raises FileNotFoundError if the trial is not finished, or its weights were not kept.
+    Raises FileNotFoundError if the trial is not finished, or its weights were not kept; ValueError if its data or
+    plugins are not what they were. Code that has changed is said.
     """
     if finished(folder) is None:
         raise FileNotFoundError(f"trial {folder.name} is not finished, so it has no weights yet")
@@ -41,9 +44,16 @@ def opened(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
             "the study again"
         )
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
-    plugins.load_again(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
-    data, task = prepared(config, SINGLE, None)
-    task.model.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True, map_location="cpu"))
+    try:
+        plugins.load_again(config["plugins"])
+        data, task = prepared(config, SINGLE, None)
+        task.model.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True, map_location="cpu"))
+    except RuntimeError as error:
+        raise ValueError(
+            f"trial {folder.name} cannot be asked any more, what it was made of has changed: {error}"
+        ) from error
+    if examined(config, data).code != config["code"]:
+        print(f"warning: the code of trial {folder.name} has changed since it was trained", file=sys.stderr)
     task.eval()
     return config, data, task

@@ -74,7 +74,8 @@ class Watch(L.Callback):
         if self._batch is None:
             first = self.task.held_out(self.task.model.sizes.context)[0]
             self._batch = Batch.of(first.inputs[:SEQUENCES], first.targets[:SEQUENCES])
-        found = observed(self.task.model, self._batch.inputs)
+        with torch.backends.cudnn.flags(enabled=False):  # whose recurrent cells have no gradient outside of training
+            found = observed(self.task.model, self._batch.inputs)
         found.losses = self.task.objective(found.logits, self._batch.targets)
         return found
 

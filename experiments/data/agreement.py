@@ -22,7 +22,7 @@ class Agreement(Task):
         super().__init__(context, 1 + 2 * attractors, 2 * nouns + prepositions + 2)
         self.attractors, self.nouns, self.prepositions = attractors, nouns, prepositions
         named = [f"{word}{ending}" for word in [*NOUNS, *map(str, range(nouns))][:nouns] for ending in ("", "s")]
-        links = [*PREPOSITIONS, *map(str, range(prepositions))][:prepositions]
+        links = [*PREPOSITIONS, *(f"near-{n}" for n in range(prepositions))][:prepositions]
         self.alphabet = Alphabet([*named, *links, "is", "are"], " ", r"\S+")
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:

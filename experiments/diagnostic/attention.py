@@ -67,7 +67,7 @@ def statistics(read: Read) -> dict[str, Tensor]:
     logits = (read.q @ read.k.transpose(-2, -1)).float().masked_fill(~visible, -torch.inf)
     found = {
         "entropy": entropy[judged].mean(),
-        "entropy_minimum": torch.where(judged, entropy, torch.nan).nanmean(dim=(0, 2)).min(),
+        "entropy_minimum": torch.where(judged, entropy, torch.nan).nanmean(dim=(0, 2)).nan_to_num(torch.inf).min(),
         "saturation": p.amax(-1)[judged].mean(),
         "max_logit": logits.max(),
     }

@@ -72,7 +72,7 @@ def _of_part(task: LanguageModeling, size: int) -> Tensor:
     parameters = [p for p in task.model.parameters() if p.requires_grad]
     devices = [task.device] if task.device.type == "cuda" else []
     with torch.random.fork_rng(devices), task.trainer.precision_plugin.forward_context():
-        losses = task.objective(task.model.forward(inputs), targets)
-    loss = losses.sum() / (targets != IGNORED).sum().clamp_min(1)
+        logits, scored = task.model.forward(inputs), (targets != IGNORED).sum().clamp_min(1)
+        loss = task.objective(logits, targets).sum() / scored + task.objective.penalty(logits, targets, scored)
     found = torch.autograd.grad(loss, parameters, allow_unused=True)
     return torch.stack([g.double().square().sum() for g in found if g is not None]).sum()

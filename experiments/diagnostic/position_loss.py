@@ -34,8 +34,8 @@ class PositionLoss(Diagnostic):
     def on_trained(self, task: LanguageModeling) -> None:
         sums = torch.zeros(2, PARTS, dtype=torch.float64)
         for batch in task.held_out(task.model.sizes.context):
-            losses = task.objective(task.model(batch.inputs), batch.targets).double().sum(0).cpu()
-            scored = (batch.targets != IGNORED).double().sum(0).cpu()
+            losses = task.objective(task.model(batch.inputs), batch.targets).cpu().double().sum(0)
+            scored = (batch.targets != IGNORED).cpu().double().sum(0)
             part = torch.arange(len(losses)) * PARTS // len(losses)
             sums += torch.zeros(2, PARTS, dtype=torch.float64).index_add_(1, part, torch.stack([losses, scored]))
         means = sums[0] / sums[1]

@@ -46,7 +46,8 @@ class Speed(Diagnostic):
         from lightning.fabric.utilities.throughput import get_available_flops  # planning can do without
 
         self._flops = training_flops(copy.deepcopy(task.model).to("meta"))
-        known = get_available_flops(task.device, task.model.embedding.weight.dtype) if task.device.type == "cuda" else 0
+        precise = torch.bfloat16 if "bf16" in str(task.trainer.precision) else torch.float32
+        known = get_available_flops(task.device, precise) if task.device.type == "cuda" else 0
         self._available = (self.peak_teraflops * 1e12 if self.peak_teraflops else float(known or 0)) * task.rank.world
 
     def on_train_batch_end(self, task: LanguageModeling) -> None:

@@ -184,3 +184,21 @@ def test_exclusions_are_shown_with_and_without_and_named(write_study: Write) -> 
 def test_a_study_that_was_extended_says_so(write_study: Write) -> None:
     said = "extended from 5 to 8 seeds after its results could be seen: p-values are too small"
     assert said in missing(opened(write_study(extended=[3, 5])))
+
+
+def test_a_sparse_log_is_no_divergence_and_a_column_may_be_called_arm() -> None:
+    rows = [
+        {"arm": arm, "lr": rate, "seed": seed, "step": step, "loss": loss if step == 10 else np.nan, "train": 1.0}
+        for arm, loss in (("a", 1.0), ("b", 2.0))
+        for rate in (1, 2)
+        for seed in range(3)
+        for step in (0, 10, 20)
+    ]
+    results = from_frame(pd.DataFrame(rows), arm=["arm", "lr"], endpoints={"loss": "final"})
+    assert set(results.trials.status) == {"finished"}
+    assert results.study["arms"]["arm=b, lr=2"]["levels"] == {"arm": "b", "lr": "2"}
+
+
+def test_a_rate_is_tested_exactly_however_many_pairs() -> None:
+    found = paired(pd.Series([0.0] * 20), pd.Series([1.0] * 18 + [0.0] * 2))
+    assert found["p"] == pytest.approx(2 / 2**18)
