@@ -53,14 +53,14 @@ def test_a_trial_that_is_trained_again_has_the_same_bits_and_one_that_was_tamper
 def test_the_first_difference_is_found(tmp_path: Path, value: float, tolerance: float, found: float) -> None:
     for name in ("before", "again"):
         (tmp_path / name).mkdir()
-        pq.write_table(pa.table({"step": [0, 1], "loss": [3.0, 2.0]}), tmp_path / name / "history.parquet")
-    changed(tmp_path / "again" / "history.parquet", "loss", 1, value)
+        pq.write_table(pa.table({"step": [0, 1], "val/loss": [3.0, 2.0]}), tmp_path / name / "history.parquet")
+    changed(tmp_path / "again" / "history.parquet", "val/loss", 1, value)
     difference = first_difference(tmp_path / "before", tmp_path / "again", tolerance)
     if value in (2.0, 2.001) and found is None:
         assert difference is None
     else:
         assert difference is not None
-        assert repr(difference) == repr(Difference("loss", 1, 2.0, value))
+        assert repr(difference) == repr(Difference("val/loss", 1, 2.0, value))
 
 
 def test_studies_are_compared_and_listed(home: Path) -> None:

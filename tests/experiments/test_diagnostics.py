@@ -1,7 +1,6 @@
 """What diagnostics measure, against values found in other ways: by hand, in NumPy, in closed form."""
 
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from experiments.batches import SINGLE
 from experiments.budget import training_flops
 from experiments.checkpoint import WEIGHTS
 from experiments.data import IGNORED
-from experiments.diagnostic import diagnostics
+from experiments.diagnostic import diagnostics, speed
 from experiments.diagnostic.attention import jacobian_norm
 from experiments.diagnostic.gradient_through_time import fits, through_time
 from experiments.diagnostic.noise_scale import estimates
@@ -400,7 +399,7 @@ def test_speed_is_tokens_over_time_without_validation(folder_of: Prepared, monke
         "trainer.val_check_interval=6",
     )
     ticks = iter(range(1000))
-    monkeypatch.setattr(time, "perf_counter", lambda: next(ticks) / 2)
+    monkeypatch.setattr(speed, "_now", lambda task: next(ticks) / 2)
     history = trained(folder)
     assert history["tokens_per_second"].dropna().to_dict() == {4: 2 * 64 / 0.5}  # a validation came between 6 and 8
     config = yaml.safe_load((folder / "config.yaml").read_text())
