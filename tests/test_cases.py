@@ -2,12 +2,15 @@
 
 import contextlib
 import json
+import shlex
 import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
+import yaml
 
+from experiments.folder import safe
 from tests.conftest import QUICK, Command, called, trained, typed
 
 pytestmark = pytest.mark.xdist_group("cases")  # they share a folder
@@ -88,3 +91,37 @@ def test_b30_a_database_of_another_mlflow_costs_a_warning_that_names_the_way_out
     ran = typed(tmp_path / "other", "sync", "--uri", "sqlite:///here.db")
     assert ran.returncode == 1
     assert "Take a backup of your database, then run 'mlflow db upgrade" in ran.stdout + ran.stderr
+
+
+def test_a7_a19_a35_e17_names_of_files_are_short_flat_and_quote_free(home: Path) -> None:
+    names = [path.name for path in (home / "results").rglob("*")]
+    assert not [name for name in names if "=" in name or len(name.encode()) > 255]
+    assert not list((home / "results" / "trials").glob("*/*.ckpt"))
+    assert len(safe("x" * 300).encode()) <= 255
+    assert safe("x" * 300) != safe("x" * 301)
+
+
+def test_a25_a37_a40_a41_saved_configurations_are_plain_resolved_yaml(home: Path) -> None:
+    for path in home.glob("results/trials/*/config.yaml"):
+        text = path.read_text(encoding="utf-8")
+        assert "${" not in text and "???" not in text and "!!" not in text
+        assert yaml.safe_load(text)["optimizer"]["betas"] == [0.9, 0.95]
+
+
+def test_a36_a45_every_seed_is_a_trial_that_says_which_it_was(home: Path) -> None:
+    said = [json.loads(path.read_text())["seeds"] for path in home.glob("results/trials/*/summary.json")]
+    assert sorted(each["seed"] for each in said) == list(range(10))
+    assert all(each["seed"] == each["init_seed"] == each["data_seed"] for each in said)
+
+
+def test_b5_b22_all_is_in_the_one_database_and_nothing_strays(home: Path) -> None:
+    assert not list(home.rglob("mlruns")) and not list(home.rglob("mlflow.db"))
+    with contextlib.closing(sqlite3.connect(home / "here.db")) as base:
+        names = [name for (name,) in base.execute("select name from runs")]
+    assert len(names) == 11 and len(set(names)) == 11
+
+
+def test_e15_the_folder_alone_says_what_was_typed(home: Path) -> None:
+    (study,) = (home / "results" / "studies").iterdir()
+    command = shlex.split(yaml.safe_load((study / "study.yaml").read_text(encoding="utf-8"))["command"])
+    assert command[:2] == ["knockout", "run"] and "seed=range(10)" in command and f"study.name='{ODD}'" in command
