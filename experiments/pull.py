@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from components.registry import unknown
 from experiments.mirror import refuse_folder, store_of
@@ -41,13 +42,13 @@ def main(words: list[str]) -> None:
     except MlflowException as error:
         raise ValueError(f"MLflow at {uri}: {error}") from error
     path = given.to or Path(f"{Path(given.study).name}.parquet")
-    table.to_parquet(path, index=False)
-    trials = table[["arm", "seed"]].drop_duplicates()
-    print(f"{len(trials)} trials of {trials.arm.nunique()} arms, {len(table)} rows: {path.absolute()}")
+    pq.write_table(table, path)
+    trials = table.group_by(["arm", "seed"]).aggregate([])
+    print(f"{len(trials)} trials of {len(trials['arm'].unique())} arms, {len(table)} rows: {path.absolute()}")
     print(f'analysis.from_frame(pandas.read_parquet("{path}"), endpoints={{"val/loss": "final"}}).effects()')
 
 
-def pulled(client: "MlflowClient", study: str) -> pd.DataFrame:
+def pulled(client: "MlflowClient", study: str) -> pa.Table:
     """arm, seed, step, then a column for each measure by its own name."""
     experiment = client.get_experiment_by_name(study)
     if experiment is None:
@@ -55,7 +56,9 @@ def pulled(client: "MlflowClient", study: str) -> pd.DataFrame:
     rows = [row for run in _trials(client, experiment.experiment_id) for row in _rows(client, run)]
     if not rows:
         raise ValueError(f"the study {study!r} has no trials there")
-    return pd.DataFrame(rows).sort_values(["arm", "seed", "step"], kind="stable", ignore_index=True)
+    names = dict.fromkeys(name for row in rows for name in row)
+    table = pa.table({name: [row.get(name) for row in rows] for name in names})
+    return table.sort_by([(name, "ascending") for name in ("arm", "seed", "step")])
 
 
 def _trials(client: "MlflowClient", experiment: str) -> Iterator[Any]:

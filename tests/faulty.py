@@ -13,16 +13,20 @@ from components.norm import norms
 
 
 class Plain(nn.Module):
-    """y = x; `happen` is called at each training step from the `at`-th on."""
+    """y = x; `happen` is called at each training step from the `at`-th on, whatever interrupted the trial."""
+
+    calls: Tensor
 
     def __init__(self, width: int, *, at: int = 5) -> None:
         super().__init__()
-        self.at, self.calls = at, 0
-        self.width = width
+        self.at, self.width = at, width
+        self.register_buffer("calls", torch.zeros((), dtype=torch.long))
 
     def forward(self, x: Tensor) -> Tensor:
-        self.calls += self.training and x.device.type != "meta"
-        return self.happen(x) if self.training and self.calls > self.at else x
+        if not self.training or x.device.type == "meta":
+            return x
+        self.calls += 1
+        return self.happen(x) if self.calls > self.at else x
 
     def happen(self, x: Tensor) -> Tensor:
         """x"""

@@ -405,7 +405,7 @@ def test_speed_is_tokens_over_time_without_validation(folder_of: Prepared, monke
     config = yaml.safe_load((folder / "config.yaml").read_text())
     flops = build.cost(config, training_flops)
     assert history["mfu"].dropna().to_list() == pytest.approx([256 * flops / 1e12])
-    assert history["peak_memory"].iloc[-1] <= peak(torch.device("cpu")) / 1e6
+    assert history["peak_memory"].iloc[-1] <= 1.001 * peak(torch.device("cpu")) / 1e6
 
 
 @pytest.mark.parametrize("placement", ["pre", "post", "none"])
