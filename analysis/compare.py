@@ -5,6 +5,7 @@ import argparse
 import pandas as pd
 
 from analysis.contents import differences
+from analysis.effect import welch
 from analysis.results import Results, load
 from analysis.words import signed
 
@@ -25,8 +26,6 @@ def table(first: Results, second: Results) -> pd.DataFrame:
     The studies' seeds are not paired with each other: `low` and `high` of the difference are those of Welch's interval.
     Raises ValueError if they have nothing in common.
     """
-    from analysis.effect import welch
-
     rows = []
     alike = first.study["endpoints"].items() & second.study["endpoints"].items()  # reduced alike too
     for endpoint in (name for name, _ in alike):

@@ -23,8 +23,6 @@ def profiles(results: Results) -> dict[str, pd.DataFrame]:
     names = {family: _layers(results, family) for family in families(results)}
     finished = results.trials[results.trials.status == "finished"]  # no mean has a diverged one
     history = replace(results, trials=finished).recorded(*(name for own in names.values() for name in own))
-    ended = finished[["arm", "seed"]].drop_duplicates()
-    history = history.merge(ended, on=["arm", "seed"])
     return {family: _profile(results, history, own) for family, own in names.items()}
 
 

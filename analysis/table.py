@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.frame import Trials
 from analysis.reduction import reducer, unknown
-from analysis.results import Results
+from analysis.results import ENDED, Results
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class Table(Results):
     rows: pd.DataFrame
 
     def recorded(self, *measures: str) -> pd.DataFrame:
-        """These columns of the table."""
-        return self.rows[["arm", "seed", "step", "tokens", *measures]]
+        """These columns of the table, of the trials that are there."""
+        ended = self.trials.loc[self.trials.status.isin(ENDED), ["arm", "seed"]]
+        return self.rows[["arm", "seed", "step", "tokens", *measures]].merge(ended, on=["arm", "seed"])
 
     def _value(self, trial: Mapping[str, object], measure: str, reduction: str) -> float:
         if measure == "diverged":

@@ -9,14 +9,8 @@ from hydra.core.override_parser.types import Override
 from experiments.design import Levels
 from experiments.options import KINDS
 
-FREE = (
-    "study.endpoints",
-    "study.margin",
-    "study.factors",
-    "study.expect",
-    "study.tune",
-    "study.exclude",
-)  # their keys are the user's
+# Settings whose keys are the user's.
+FREE = tuple(f"study.{name}" for name in ("endpoints", "margin", "factors", "expect", "tune", "exclude"))
 ALONE = "baseline"  # what the only arm of a study without axes is called
 
 
