@@ -1,12 +1,18 @@
 """Gradients of single tokens, where the norm of all of them would tell of a few."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from experiments.measure import Measure
 from experiments.observe import Seen
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 NAMES = ("rms", "p10", "median", "p90")
 
@@ -27,6 +33,13 @@ def gradients(seen: Seen, places: Mapping[str, Tensor]) -> dict[str, dict[str, T
         seen.losses.sum(), list(places.values()), retain_graph=True, allow_unused=True, materialize_grads=True
     )
     return {place: _statistics(gradient.float().norm(dim=-1)) for place, gradient in zip(places, found, strict=True)}
+
+
+def record(task: LanguageModeling, diagnostic: str, found: Mapping[str, Mapping[str, Tensor]]) -> None:
+    """Each place's numbers under the diagnostic's name."""
+    for place, each in found.items():
+        for name, value in each.items():
+            task.recorder.record(f"{diagnostic}/{name}/{place}", value)
 
 
 def _statistics(norms: Tensor) -> dict[str, Tensor]:

@@ -9,7 +9,7 @@ from components.model import Decoder
 from experiments.diagnostic import Look, diagnostics
 from experiments.measure import Measure
 from experiments.observe import Seen, reading
-from experiments.quantiles import gradients, measures
+from experiments.quantiles import gradients, measures, record
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -29,6 +29,4 @@ class QueryGradient(Look):
 
     def on_look(self, task: LanguageModeling, seen: Seen) -> None:
         queries = {place: read.q for place, read in seen.reads.items()}
-        for place, each in (gradients(seen, queries) if queries else {}).items():
-            for name, value in each.items():
-                task.recorder.record(f"query_gradient/{name}/{place}", value)
+        record(task, "query_gradient", gradients(seen, queries) if queries else {})

@@ -9,7 +9,7 @@ from components.model import Decoder
 from experiments.diagnostic import Look, diagnostics
 from experiments.measure import Measure
 from experiments.observe import Seen, places
-from experiments.quantiles import gradients, measures
+from experiments.quantiles import gradients, measures, record
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -30,8 +30,6 @@ class TokenGradient(Look):
 
     def on_look(self, task: LanguageModeling, seen: Seen) -> None:
         found = gradients(seen, seen.stream)
-        for place, each in found.items():
-            for name, value in each.items():
-                task.recorder.record(f"token_gradient/{name}/{place}", value)
+        record(task, "token_gradient", found)
         first, *_, last = (each["rms"] for each in found.values())
         task.recorder.record("token_gradient/first_to_last", first / last)
