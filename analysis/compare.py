@@ -1,6 +1,8 @@
 """Two studies side by side: `knockout compare A B`."""
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -51,11 +53,14 @@ def told(first: Results, second: Results) -> str:
     return shown.to_string(index=False)
 
 
+def baselines(studies: Sequence[Results]) -> dict[str, list[Any]]:
+    """Settings in which the studies' baselines differ, a value a study; None where one has none."""
+    first = [r.trials[r.trials.arm == r.arms[0]].head(1).assign(arm=r.study["name"]) for r in studies]
+    arms = {r.study["name"]: {} for r in studies}
+    return differences(Results(studies[0].home, {"arms": arms}, pd.concat(first), studies[0].measures))
+
+
 def settings(first: Results, second: Results) -> str:
-    """Settings of the two baselines that differ."""
-    trials = [r.trials[r.trials.arm == r.arms[0]].head(1).assign(arm=r.study["name"]) for r in (first, second)]
-    both = Results(
-        first.home, {"arms": {r.study["name"]: {} for r in (first, second)}}, pd.concat(trials), first.measures
-    )
-    lines = [f"  {key}: {' → '.join(map(str, values))}" for key, values in differences(both).items()]
+    """What differs between the two baselines, as lines for a terminal."""
+    lines = [f"  {key}: {' → '.join(map(str, values))}" for key, values in baselines([first, second]).items()]
     return "\n".join(["their baselines differ in:", *lines]) if lines else "their baselines have the same settings"

@@ -21,7 +21,8 @@ class Frame:
 class Trials(Frame):
     """One row for each arm and seed of a study; after these columns, one for each setting, by its key.
 
-    `status` is finished, diverged, missing or excluded (by the study); `ended` what it would be if none were excluded.
+    `status` is finished, diverged, missing or excluded (by the study); `ended` what it would be if none were excluded;
+    `beside` how many other trials may have run on its device meanwhile.
     """
 
     trial: str
@@ -33,6 +34,7 @@ class Trials(Frame):
     tokens: Annotated[float, "tokens"]
     cpu_seconds: Annotated[float, "s"]
     peak_memory_mb: Annotated[float, "MB"]
+    beside: Annotated[float, "trials"]
 
 
 class Effects(Frame):

@@ -9,7 +9,7 @@ import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis import contents, plots
+from analysis import contents, limits, plots
 from analysis.results import Results, opened
 from analysis.verdict import verdicts
 from analysis.words import interval, plain, signed
@@ -73,7 +73,8 @@ def appendix(results: Results) -> pd.DataFrame:
         for arm, v in zip(results.arms[1:], each[1:], strict=True)
     ]
     lines.append(("seeds", ", ".join(map(str, results.study["seeds"]))))
-    lines += [("not shown", line) for line in contents.missing(results)]
+    lines += [("not shown", line) for line in limits.missing(results)]
+    lines += [("not to be concluded", line) for line in limits.unproven(results, verdicts(results))]
     lines += list(contents.provenance(results).items())
     return pd.DataFrame([*lines, ("command", results.study["command"])], columns=["setting", "value"])
 

@@ -48,11 +48,15 @@ def looks(arms: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: float | None) -> Figure:
-    """Effects with their intervals on one endpoint, the baseline at zero, the margin of equivalence shaded."""
+    """Effects with their intervals on one endpoint, the baseline at zero, the margin of equivalence shaded.
+
+    Each is labelled with its arm, or with the column `label` where there is one.
+    """
     drawn = rows(effects[effects.endpoint == endpoint])
     with matplotlib.rc_context(STYLE):
-        widest = max((len(row["arm"]) for row in drawn), default=0)
-        size = (max(4.6, 2.6 + 0.085 * widest), 0.9 + 0.42 * max(len(drawn), 1))
+        labels = [f"{row.get('label', row['arm'])} (n = {row['pairs']})" for row in drawn]
+        widest = max((len(label) for label in labels), default=0)
+        size = (max(4.6, 2.0 + 0.085 * widest), 0.9 + 0.42 * max(len(drawn), 1))
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.add_subplot()
         if margin is not None:
@@ -62,7 +66,7 @@ def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: fl
             look = looks(arms)[row["arm"]]
             axes.plot([row["low"], row["high"]], [place, place], color=look["color"], linewidth=2)
             axes.plot(row["effect"], place, "o", color=look["color"], markersize=6)
-        axes.set_yticks(range(len(drawn)), [f"{row['arm']} (n = {row['pairs']})" for row in drawn])
+        axes.set_yticks(range(len(drawn)), labels)
         axes.set_ylim(len(drawn) - 0.5, -0.5)
         unit = drawn[0]["unit"] if drawn else ""
         axes.set_xlabel(f"difference in {endpoint} ({unit})")

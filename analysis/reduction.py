@@ -1,10 +1,10 @@
-"""From a curve to the number that a study compares."""
+"""From a curve to the number that a study compares, and what a study can ask for."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # whoever only plans a study can do without
     import pandas as pd
@@ -42,3 +42,21 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, names, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return f"there is no {what} {word!r}{hint}; there are: {', '.join(names) or 'none'}"
+
+
+def refuse_unknown(study: Mapping[str, Any], measured: Collection[str], arms: Collection[str]) -> None:
+    """Raises ValueError for an endpoint that nothing measures, or an expectation of an arm that is not there."""
+    wished = [name for expected in study["expect"].values() for name in expected]
+    for name in (*study["endpoints"], *study["margin"], *wished):
+        if name not in measured:
+            raise ValueError(f"the study's endpoints: {unknown('measure', name, measured)}")
+    for reduction in study["endpoints"].values():
+        reducer(reduction)
+    for label, expected in study["expect"].items():
+        if label not in arms:
+            raise ValueError(f"the study's expectations: {unknown('arm', label, arms)}")
+        for endpoint, direction in expected.items():
+            if direction not in DIRECTIONS:
+                raise ValueError(f"{label}, {endpoint}: {unknown('expectation', direction, DIRECTIONS)}")
+            if direction == "same" and endpoint not in study["margin"]:
+                raise ValueError(f"to expect {endpoint} to be the same, say within what: margin: {{{endpoint}: 0.02}}")

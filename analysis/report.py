@@ -1,23 +1,24 @@
 """A study's page: one HTML file that needs nothing else, and the same in Markdown."""
 
 import argparse
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from analysis import contents, heat, maps, plots, rates, sensitivity, words
+from analysis import contents, heat, limits, maps, plots, rates, sensitivity, words
 from analysis.depth import families
 from analysis.factors import factorial
+from analysis.files import write
 from analysis.frame import rows
+from analysis.overview import named, write_overview
 from analysis.paper import write_paper
+from analysis.render import render
 from analysis.results import Results, load, names, opened
 from analysis.sites import matrices
 from analysis.verdict import Verdict, frame, headline, verdicts
 
 FORMATS = ("page", "paper")
+INDEX = "index"  # the page of all studies
 
 
 def write_report(home: Path) -> tuple[Path, str]:
@@ -25,24 +26,19 @@ def write_report(home: Path) -> tuple[Path, str]:
 
     The same folder gives the same bytes.
     """
-    results = opened(home)
-    judged = verdicts(results)
+    return write_page(opened(home))
+
+
+def write_page(results: Results) -> tuple[Path, str]:
+    """The same for a study that has been read."""
+    home, judged = results.home, verdicts(results)
     shown = page(results, judged)
     for suffix in ("html", "md"):
-        text = environment().get_template(f"report.{suffix}.jinja").render(shown)
-        _put(home / f"report.{suffix}", text)
-    _put(home / "effects.csv", frame(judged).to_csv(index=False))
+        write(home / f"report.{suffix}", render(f"report.{suffix}", shown))
+    write(home / "effects.csv", frame(judged).to_csv(index=False))
     told = words.table(judged) if judged else words.values(shown["absolute"])
-    _put(home / "verdicts.txt", f"{told}\n")
+    write(home / "verdicts.txt", f"{told}\n")
     return home / "report.html", told
-
-
-def _put(path: Path, text: str) -> None:
-    """The whole file at once, whoever else reads or writes it."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8", newline="") as part:
-        part.write(text)
-    Path(part.name).chmod(0o644)
-    Path(part.name).replace(path)
 
 
 def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
@@ -67,7 +63,8 @@ def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
         "absolute": contents.absolute(results),
         "costs": contents.costs(results),
         "differences": contents.differences(results),
-        "missing": contents.missing(results),
+        "missing": limits.missing(results),
+        "unproven": limits.unproven(results, judged),
         "provenance": contents.provenance(results),
     }
 
@@ -88,20 +85,7 @@ def together(results: Results) -> dict[str, Any]:
 def maps_page(trial: str, named: Iterable[tuple[str, Path]]) -> str:
     """A page of one trial's attention maps, each under its name."""
     shown = [maps.Shown.of(name, path) for name, path in named]
-    return environment().get_template("maps.html.jinja").render(trial=trial, maps=shown)
-
-
-def environment() -> Environment:
-    """The templates; HTML escapes whatever a user can name, Markdown through the filter `cell`."""
-    made = Environment(
-        loader=PackageLoader("analysis"),
-        autoescape=lambda name: bool(name and ".html" in name),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"signed": words.signed, "plain": words.plain, "cell": words.cell}
-    return made
+    return render("maps.html", {"trial": trial, "maps": shown})
 
 
 def main(arguments: list[str]) -> None:
@@ -111,28 +95,17 @@ def main(arguments: list[str]) -> None:
     """
     parser = argparse.ArgumentParser("knockout report", description="Write pages again from the results folder.")
     parser.add_argument(
-        "studies", nargs="*", help="their names: folders in RESULTS/studies (default: all, and an index)"
+        "studies", nargs="*", help="their names: folders in RESULTS/studies (default: all); several get one page too"
     )
     parser.add_argument("--results", default="results", help="the results folder (default: results)")
     parser.add_argument("--format", default="page", choices=FORMATS, help="page, or paper: LaTeX, PDF, BibTeX")
     given = parser.parse_args(arguments)
-    for name in given.studies or names(given.results):
-        home = load(given.results, name).home
-        path, verdict = write_report(home)
+    studies = [load(given.results, name) for name in dict.fromkeys(given.studies or names(given.results))]
+    for study in studies:
+        path, verdict = write_page(study)
         print(f"{verdict}\nreport: {path.absolute()}")
         if given.format == "paper":
-            print(f"paper: {write_paper(home).absolute()}")
-    if not given.studies:
-        print(f"all studies: {write_index(Path(given.results)).absolute()}")
-
-
-def write_index(results: Path) -> Path:
-    """A page of all studies of a results folder: question, headline, size, a link to each page."""
-    shown = []
-    for name in names(results):
-        found = opened(results / "studies" / name)
-        told = {"name": name, "study": found.study, "headline": headline(found, verdicts(found))}
-        shown.append(told | {"states": found.trials.drop_duplicates("trial").ended.value_counts().to_dict()})
-    page = results / "studies" / "index.html"
-    _put(page, environment().get_template("index.html.jinja").render(studies=shown))
-    return page
+            print(f"paper: {write_paper(study.home).absolute()}")
+    if len(studies) > 1 or not given.studies:
+        page = write_overview(studies, named(studies) if given.studies else INDEX)
+        print(f"{f'these {len(studies)}' if given.studies else 'all'} studies: {page.absolute()}")

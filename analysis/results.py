@@ -75,15 +75,19 @@ class Results:
         return effects(self)
 
     def endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
-        """One number a trial, seeds by arms; NaN where a trial diverged, is missing, or never measured it."""
+        """One number a trial, seeds by arms; NaN where a trial diverged, is missing, or never measured it.
+
+        Of a measure that depends on what else runs on a device, NaN too where the trial did not have it to itself.
+        """
         values = {(t["arm"], t["seed"]): self._value(t, measure, reduction) for t in rows(self.trials)}
         return pd.Series(values, dtype=float).unstack(0).reindex(columns=self.arms)
 
     def _value(self, trial: Mapping[str, Any], measure: str, reduction: str) -> float:
         if measure == "diverged":
             return float(trial["status"] == "diverged") if trial["status"] in ENDED else float("nan")
-        finished = trial["status"] == "finished"
-        return reduced(self.folder(trial["trial"]), measure, reduction) if finished else float("nan")
+        alone = self.measures.repeats.get(measure) != "alone" or trial["beside"] == 0
+        counts = trial["status"] == "finished" and alone
+        return reduced(self.folder(trial["trial"]), measure, reduction) if counts else float("nan")
 
 
 def load(results: str | Path, study: str) -> Results:
@@ -135,7 +139,7 @@ def opened(home: Path) -> Results:
     measures: dict[str, dict[str, str]] = {}
     for trial in trials.trial[trials.ended != "missing"].drop_duplicates():
         measures |= _measures(home.parents[1] / "trials" / trial)
-    columns = ["unit", "better", "reduction"]
+    columns = ["unit", "better", "reduction", "repeats"]
     return Results(home, study, Trials.check(trials), pd.DataFrame.from_dict(measures, orient="index", columns=columns))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.frame import Trials
-from analysis.reduction import reducer, unknown
+from analysis.reduction import reducer, refuse_unknown, unknown
 from analysis.results import ENDED, Results
 
 
@@ -48,7 +48,7 @@ def from_frame(
     columns to reductions (`final`, `median`, …); `baseline` is the arm to compare with, by default the first. A trial
     counts as diverged if its value is not finite at the last of its steps at which any trial has one.
 
-    Raises ValueError for a column or a baseline that is not there.
+    Raises ValueError for a column, an arm, an endpoint or a reduction that is not there.
 
     >>> last_year = pd.DataFrame({"model": ["a", "a", "b", "b"], "run": [0, 1, 0, 1], "loss": [2.0, 2.2, 1.9, 2.1]})
     >>> study = from_frame(last_year.assign(step=10), arm="model", seed="run", endpoints={"loss": "final"})
@@ -65,6 +65,7 @@ def from_frame(
     arms = list(dict.fromkeys(own.arm))
     if baseline is not None and baseline not in arms:
         raise ValueError(unknown("arm", baseline, arms))
+    refuse_unknown({"endpoints": endpoints, "margin": margin or {}, "expect": expect or {}}, list(endpoints), arms)
     arms.sort(key=lambda label: label != baseline if baseline else 0)
     first = frame.assign(label=labels).drop_duplicates("label").set_index("label")
     study = {
@@ -90,7 +91,9 @@ def _trials(own: pd.DataFrame, endpoints: list[str]) -> pd.DataFrame:
     made = last.index.to_frame(index=False).assign(
         status=status, ended=status, trial=lambda t: t.arm + " " + t.seed.astype(str)
     )
-    return Trials.check(made.assign(parameters=np.nan, tokens=np.nan, cpu_seconds=np.nan, peak_memory_mb=np.nan))
+    return Trials.check(
+        made.assign(parameters=np.nan, tokens=np.nan, cpu_seconds=np.nan, peak_memory_mb=np.nan, beside=np.nan)
+    )
 
 
 def _last(ordered: pd.DataFrame, measure: str) -> pd.Series:

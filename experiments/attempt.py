@@ -18,6 +18,7 @@ from pathlib import Path
 from experiments.folder import LOG, SUMMARY, finished
 from experiments.lease import Lease
 from experiments.pool import MASK
+from experiments.rank import Rank
 from experiments.recorder import STREAM, TABLE, read
 from experiments.state import STOPPED, last_line
 
@@ -81,30 +82,35 @@ class Attempt:
             process.terminate()
 
 
-def begin(folder: Path, lease: Lease, names: Sequence[str], world: int, code: str, steps: int | None = None) -> Attempt:
-    """Start a trial's processes on these devices, for so many steps only if told; what was left there is put aside."""
+def begin(
+    folder: Path, lease: Lease, names: Sequence[str], code: str, *, beside: int = 0, steps: int | None = None
+) -> Attempt:
+    """Start a trial's processes, one on each of these devices; what was left there is put aside.
+
+    `beside` is how many other trials may run on a device of it, `steps` how many it takes, if not all.
+    """
     set_aside(folder)
     port = _free_port()
     processes = []
-    for number in range(world):
-        environment = {"LOCAL_RANK": str(number), "NODE_RANK": "0", "WORLD_SIZE": str(world)} if world > 1 else {}
-        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)} if world > 1 else {}
+    for rank in (Rank(number, len(names), beside) for number in range(len(names))):
+        place = {"LOCAL_RANK": rank.number, "NODE_RANK": 0, "WORLD_SIZE": rank.world, "MASTER_PORT": port}
+        environment = {key: str(value) for key, value in place.items()} if rank.world > 1 else {}
+        environment |= {"MASTER_ADDR": "127.0.0.1"} if rank.world > 1 else {}
         environment |= {MASK: ",".join(names)} if any(names) else {}
-        given = (folder, number, world, environment, code, steps)
+        given = (folder, rank, environment, code, steps)
         processes.append(_context().Process(target=child, args=given, name=f"trial {folder.name}"))  # type: ignore[attr-defined]
         processes[-1].start()
     return Attempt(folder, lease, processes, time.monotonic())
 
 
-def child(folder: Path, number: int, world: int, environment: dict[str, str], code: str, steps: int | None) -> None:
+def child(folder: Path, rank: Rank, environment: dict[str, str], code: str, steps: int | None) -> None:
     """The trial's process: it outlives neither its parent nor its trial, and leaves interrupts to its parent."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ |= environment
-    from experiments.batches import Rank
     from experiments.trial import main
 
-    main(folder, Rank(number, world), code, steps)
+    main(folder, rank, code, steps)
 
 
 @cache

@@ -1,7 +1,6 @@
 """Batches as a trial reads them: those of a step from (seed, step), cut for its devices and its accumulation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
 
 import torch
@@ -10,17 +9,7 @@ from torch.utils.data import IterableDataset
 from components.initialise import key
 from experiments.data import Batch, Data
 from experiments.objective import Objective
-
-
-@dataclass(frozen=True)
-class Rank:
-    """One of the processes that train a trial together; together they read what one alone would."""
-
-    number: int = 0
-    world: int = 1
-
-
-SINGLE = Rank()
+from experiments.rank import Rank
 
 
 class Drawn(IterableDataset[Batch]):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from analysis.files import whole
 from experiments.folder import CHECKPOINT
 from experiments.memory import GB, peak
 from experiments.state import STOP
@@ -102,12 +103,8 @@ class Timer:
 
 def save(path: Path, state: Any) -> None:
     """The whole file or none of it."""
-    part = path.with_name(f"{path.name}.part")
-    try:
+    with whole(path) as part:
         torch.save(state, part)
-        part.rename(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def keep(folder: Path, model: torch.nn.Module, limit: float, name: str = WEIGHTS) -> None:

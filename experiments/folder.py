@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import tempfile
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +28,6 @@ def finished(folder: Path) -> dict[str, Any] | None:
     """The trial's summary if it is complete."""
     path = folder / SUMMARY
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-
-
-def write(path: Path, text: str) -> None:
-    """The whole file or none of it, whoever else writes it at the same moment."""
-    part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.rename(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def safe(name: str) -> str:

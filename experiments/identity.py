@@ -31,7 +31,8 @@ NUMBERS = ("model", "layers", "trainer", "batch_size", "init_seed", "data_seed")
 class Arm:
     """A resolved configuration, and what it means: the kinds its model asked for, the tokens of its data.
 
-    `seeded` names the seeds that follow `seed`; one that was given a number of its own keeps it.
+    `seeded` names the seeds that follow `seed`; one that was given a number of its own keeps it. `measures` are those
+    of its trials, and how they repeat.
     """
 
     config: dict[str, Any]
@@ -40,7 +41,7 @@ class Arm:
     content: str
     parameters: int
     flops: float
-    measures: tuple[str, ...]
+    measures: Mapping[str, str]
     code: str
 
     def refuse_untrainable(self) -> None:
@@ -102,7 +103,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
         content=data.content,
         parameters=found.parameters,
         flops=found.flops,
-        measures=tuple(found.measures),
+        measures=found.measures,
         code=found.code,
     )
 
@@ -121,7 +122,7 @@ def examined(config: dict[str, Any], data: Data) -> Found:
         asked=sorted(asked - unused),
         parameters=sum(p.numel() for p in model.parameters()),
         flops=flops,
-        measures=[measure.name for measure in build.measures(data, watchers, model)],
+        measures={measure.name: measure.repeats for measure in build.measures(data, watchers, model)},
         code=provenance.code(config, asked - unused),
     )
 

@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from analysis.files import write
 from experiments import plugins
-from experiments.folder import write
 from experiments.options import KINDS
 from experiments.provenance import ROOT, versions
 
@@ -22,12 +22,15 @@ NOT_ASKED = ("study", "seed", "init_seed", "data_seed", "seed_offset")
 
 @dataclass(frozen=True)
 class Found:
-    """The kinds that an arm's model asked for, its size, what its trials measure, the code that they come from."""
+    """The kinds that an arm's model asked for, its size, what its trials measure, the code that they come from.
+
+    `measures` says of each how it repeats.
+    """
 
     asked: list[str]
     parameters: int
     flops: float
-    measures: list[str]
+    measures: dict[str, str]
     code: str
 
 

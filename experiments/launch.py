@@ -61,6 +61,11 @@ class Launch:
     outcomes: dict[Path, str] = field(default_factory=dict)
     failures: Counter[Path] = field(default_factory=Counter)
     beaten: float = 0.0
+    beside: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """How many trials may run on a device beside another is settled before any of them is taken."""
+        self.beside = self.devices.beside(len(self.configs))
 
     def step(self) -> bool:
         """Start what there is room for, wait a moment, end what has ended; whether there is more to do."""
@@ -93,7 +98,7 @@ class Launch:
             if lease is not None:
                 lease.release()
             return True
-        self.running.append(begin(folder, lease, names, trainer["devices"], self.configs[folder]["code"]))
+        self.running.append(begin(folder, lease, names, self.configs[folder]["code"], beside=self.beside))
         self.running[-1].alone = alone
         self.board.start(folder.name, self.configs[folder]["label"], trainer["max_steps"])
         for attempt in self.running:

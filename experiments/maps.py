@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from analysis.files import whole
+
 FOLDER = "attention"
 
 
@@ -25,11 +27,6 @@ def save(home: Path, when: str, maps: Sequence[Map]) -> list[Path]:
     for path, each in zip(paths, maps, strict=True):
         arrays = {f"shares/{place}": shares.astype(np.float16) for place, shares in each.shares.items()}
         arrays |= {f"{name}/{place}": heads for name, by in each.scores.items() for place, heads in by.items()}
-        part = path.with_name(f"{path.name}.part")
-        try:
-            with part.open("wb") as file:
-                np.savez_compressed(file, tokens=np.array(each.tokens, dtype=np.str_), **arrays)  # pyright: ignore[reportArgumentType]
-            part.rename(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with whole(path) as part, part.open("wb") as file:
+            np.savez_compressed(file, tokens=np.array(each.tokens, dtype=np.str_), **arrays)  # pyright: ignore[reportArgumentType]
     return paths

@@ -8,12 +8,17 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class Measure:
-    """A named number that a trial logs: its unit, which direction is better, and how a study reduces it."""
+    """A named number that a trial logs: its unit, which direction is better, and how a study reduces it.
+
+    `repeats`: exactly, if the trial run again gives it again; roughly, if it depends on the machine; alone, if it
+    depends on what else runs there too, so that trials can be compared only if each had its device to itself.
+    """
 
     name: str
     unit: str
     better: Literal["lower", "higher", "neither"] = "neither"
     reduction: str = "final"
+    repeats: Literal["exactly", "roughly", "alone"] = "exactly"
 
     def field(self) -> pa.Field:
         """The column, with the declaration as its metadata."""

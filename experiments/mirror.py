@@ -17,7 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from experiments.folder import SHOWN, write
+from analysis.files import write
+from experiments.folder import SHOWN
 from experiments.lease import Lease, take
 
 if TYPE_CHECKING:

@@ -11,9 +11,11 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from rich.console import Console
 from rich.table import Table
 
+from analysis.cautions import Compared, cautions
 from experiments.folder import finished, safe
 from experiments.pool import pool
 from experiments.prepare import refuse_other_code
+from experiments.refuse import refuse_crowded
 from experiments.smoke import crowding, smoke
 from experiments.study import Plan, plan
 from experiments.sweep import KnockoutSweeper, announcement, say
@@ -45,6 +47,7 @@ class PlanSweeper(KnockoutSweeper):
         done = {t.id for t in made.trials if finished(results / "trials" / t.id) is not None}
         missing = {t.id: t.arm for t in made.trials if t.id not in done}
         made.refuse_untrainable(missing.values())
+        refuse_crowded(made.study, [made.arms[label] for label in missing.values()], runtime)
         say(announcement(made, len(missing)))
         tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)
         Console(soft_wrap=True, highlight=False).print(_table(made, done, tried.seconds))
@@ -53,6 +56,7 @@ class PlanSweeper(KnockoutSweeper):
         say(_hours(made, missing, tried.seconds, runtime))
         say(crowding(made.arms, tried, runtime))
         say(_sight(made, results))
+        say(_unproven(made))
 
 
 def _table(made: Plan, done: set[str], seconds: Mapping[str, float]) -> Table:
@@ -78,6 +82,14 @@ def _hours(made: Plan, missing: Mapping[str, str], seconds: Mapping[str, float],
     places = min(devices.trials, devices.free.total(), len(missing))
     took = timedelta(seconds=round(sum(spent) / places))
     return f"{sum(spent) / 3600:.2g} device-hours of training; about {took} with {places} at a time"
+
+
+def _unproven(made: Plan) -> str:
+    """What could not be concluded from the study, whatever comes out: in time for it to be given what it lacks."""
+    arms = {label: arm.described() for label, arm in made.arms.items()}
+    measured = {name for arm in made.arms.values() for name in arm.measures}
+    found = cautions(Compared.of(made.study | {"arms": arms}, measured))
+    return "\n".join(["what must not be concluded from it:", *(f"  {line}" for line in found)]) if found else ""
 
 
 def _sight(made: Plan, results: Path) -> str:

@@ -38,6 +38,10 @@ class Pool:
         """The trial's devices are free again."""
         self.free.update(self.given.pop(trial))
 
+    def beside(self, trials: int) -> int:
+        """How many of so many trials may run on a device beside another, while all are free."""
+        return min(trials, self.trials, max(self.free.values())) - 1
+
     def shares(self, trial: Any) -> bool:
         """Whether another trial runs on a device of this one's."""
         own = set(self.given[trial])

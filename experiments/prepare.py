@@ -8,10 +8,11 @@ from typing import Any
 import yaml
 from omegaconf import DictConfig
 
+from analysis.files import write
 from experiments import plugins
 from experiments.attempt import set_aside
 from experiments.catalogue import entries
-from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe, write
+from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe
 from experiments.identity import understood
 from experiments.lease import clear, take
 from experiments.options import KINDS

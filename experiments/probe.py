@@ -54,8 +54,8 @@ def main(words: list[str]) -> None:
 def mapped(folder: Path, prompts: list[str]) -> str:
     """Draw the maps of these sentences, or those that training has left; what they say, and where they are."""
     from analysis import maps
+    from analysis.files import write
     from analysis.report import maps_page
-    from experiments.folder import write
 
     named = [(f"after step {step}", path) for step, path in maps.steps(folder)]
     if prompts or not named:
@@ -83,9 +83,9 @@ def _saved(folder: Path, prompts: list[str]) -> list[Path]:
 
 def measured(folder: Path, names: list[str]) -> str:
     """What these diagnostics measure of the trained model, also left in `probe.json`."""
+    from analysis.files import write
     from experiments import build
     from experiments.diagnostic import diagnostics
-    from experiments.folder import write
     from experiments.recorder import Recorder
     from experiments.trained import opened
     from experiments.watch import Watch

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import torch
 from torch import Tensor
 
+from analysis.files import whole
 from experiments.measure import Measure
 
 STREAM, TABLE = "history.arrow", "history.parquet"
@@ -121,12 +122,8 @@ def seal(folder: Path) -> None:
     """Turn the stream into the finished table, whole or not at all."""
     table = read(folder)
     assert table is not None, "a trial has at least the row of its first validation"
-    part = folder / f"{TABLE}.part"
-    try:
+    with whole(folder / TABLE) as part:
         pq.write_table(table.combine_chunks(), part)
-        part.rename(folder / TABLE)
-    finally:
-        part.unlink(missing_ok=True)
     (folder / STREAM).unlink()
 
 

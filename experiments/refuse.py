@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from analysis.reduction import DIRECTIONS, reducer
 from components.registry import unknown
 from experiments.options import KINDS
+from experiments.pool import pool
 
 if TYPE_CHECKING:
     from experiments.identity import Arm
@@ -36,23 +36,14 @@ def refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: l
             raise ValueError(f"{factor} makes no arms: {unknown('setting of an arm', root, roots)}")
 
 
-def refuse_unknown(study: Mapping[str, Any], arms: Mapping[str, Arm]) -> None:
-    """An endpoint that no trial will measure, or an expectation of an arm that is not there."""
-    measured = [*dict.fromkeys(name for arm in arms.values() for name in arm.measures), "diverged"]
-    named = [*study["endpoints"], *study["margin"], *(name for wished in study["expect"].values() for name in wished)]
-    for name in named:
-        if name not in measured:
-            raise ValueError(f"the study's endpoints: {unknown('measure', name, measured)}")
-    for reduction in study["endpoints"].values():
-        reducer(reduction)
-    for label, wished in study["expect"].items():
-        if label not in arms:
-            raise ValueError(f"the study's expectations: {unknown('arm', label, arms)}")
-        for endpoint, direction in wished.items():
-            if direction not in DIRECTIONS:
-                raise ValueError(f"{label}, {endpoint}: {unknown('expectation', direction, DIRECTIONS)}")
-            if direction == "same" and endpoint not in study["margin"]:
-                raise ValueError(f"to expect {endpoint} to be the same, say within what: margin: {{{endpoint}: 0.02}}")
+def refuse_crowded(study: Mapping[str, Any], arms: Sequence[Arm], runtime: Mapping[str, Any]) -> None:
+    """An endpoint that depends on what else runs on a device, where these arms' trials would run beside each other."""
+    timed = [name for name in study["endpoints"] if any(arm.measures.get(name) == "alone" for arm in arms)]
+    if timed and (beside := pool([arm.config["trainer"] for arm in arms], runtime).beside(len(arms))):
+        raise ValueError(
+            f"the study's endpoint {timed[0]} depends on what else runs on the device, and up to {beside + 1} trials "
+            "would share one; type runtime.slots=1, or on GPUs runtime.trials_per_device=1"
+        )
 
 
 def refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:

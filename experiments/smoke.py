@@ -40,7 +40,7 @@ def smoke(arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, 
             write_config(folder, config | {"label": label, "data": data})
             devices = pool([config["trainer"]], runtime)
             names = devices.take(folder, config["trainer"]["devices"]) or []
-            attempt = begin(folder, Lease(folder, 0), names, len(names), config["code"], steps)
+            attempt = begin(folder, Lease(folder, 0), names, config["code"], steps=steps)
             while attempt.alive():
                 attempt.processes[0].join(0.2)
             if (folder / TIMING).exists():

@@ -11,12 +11,13 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig
 
+from analysis.reduction import refuse_unknown
 from experiments import build
 from experiments.axes import ALONE, applicable, labelled, split, word
 from experiments.budget import cost_of, matched
 from experiments.design import Levels, designs
 from experiments.identity import Arm, understood
-from experiments.refuse import refuse_clashes, refuse_clones, refuse_unknown
+from experiments.refuse import refuse_clashes, refuse_clones
 
 Compose = Callable[[list[str]], DictConfig]
 
@@ -77,7 +78,8 @@ def plan(overrides: Iterable[Override], compose: Compose, arms: Mapping[str, Lev
     first = next(iter(made.values()))
     asked = first.config["study"]
     if not arms:
-        refuse_unknown(asked, made)
+        measured = [*dict.fromkeys(name for arm in made.values() for name in arm.measures), "diverged"]
+        refuse_unknown(asked, measured, made)
     numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
     refuse_clones(made, numbers)
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers, impossible)

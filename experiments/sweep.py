@@ -25,6 +25,7 @@ from experiments.launch import run
 from experiments.memory import refuse_full_disk
 from experiments.mirror import Mirror
 from experiments.prepare import prepare, prepared, refuse_other_code, reopen_unmeasured
+from experiments.refuse import refuse_crowded
 from experiments.smoke import crowding, refuse_broken
 from experiments.state import DONE, state
 from experiments.study import Plan, plan
@@ -67,6 +68,7 @@ class KnockoutSweeper(Sweeper):
         if runtime.failed == "leave":
             missing = [folder for folder in missing if state(folder) != "failed"]
         arms = [trial.arm for trial in made.trials if results / "trials" / trial.id in missing]
+        refuse_crowded(made.study, [made.arms[label] for label in arms], runtime)
         sizes = [made.arms[label].parameters for label in arms]
         refuse_full_disk(results, sizes, runtime.slots or os.cpu_count() or 1, runtime.keep_gb)
         say(crowding(made.arms, refuse_broken(made.arms, arms, runtime), runtime))

@@ -13,10 +13,10 @@ from torch.optim.lr_scheduler import LRScheduler
 from components.initialise import key
 from components.model import Decoder
 from experiments.alphabet import Alphabet
-from experiments.batches import SINGLE, Rank
 from experiments.checkpoint import Checkpoint
 from experiments.data import IGNORED, Batch
 from experiments.objective import Objective
+from experiments.rank import SINGLE, Rank
 from experiments.recorder import Recorder
 
 

@@ -9,11 +9,11 @@ import yaml
 
 from components.registry import unknown
 from experiments import plugins
-from experiments.batches import SINGLE
 from experiments.checkpoint import WEIGHTS
 from experiments.data import Data
 from experiments.folder import CONFIG, finished
 from experiments.identity import examined
+from experiments.rank import SINGLE
 from experiments.task import LanguageModeling
 from experiments.trial import prepared
 

@@ -25,12 +25,14 @@ from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.pytorch.strategies import DDPStrategy
 from torch.utils.data import DataLoader
 
+from analysis.files import write
 from experiments import build, plugins, provenance
-from experiments.batches import SINGLE, Drawn, Rank, validation
+from experiments.batches import Drawn, validation
 from experiments.checkpoint import BEST, Checkpoint, Saver, Stopped, Timer, keep
 from experiments.diagnostic import Diagnostic
-from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished, write
+from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished
 from experiments.memory import peak
+from experiments.rank import SINGLE, Rank
 from experiments.recorder import Recorder, seal
 from experiments.state import STOPPED
 from experiments.task import LanguageModeling
@@ -170,6 +172,7 @@ def summary(config: build.Config, task: LanguageModeling, data: build.Data) -> d
         "parameters": sum(p.numel() for p in task.model.parameters()),
         "peak_memory_mb": peak(task.device) / 1e6,
         "devices": task.rank.world,
+        "beside": task.rank.beside,
         "resumed_from": task.begun.step if task.begun else None,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
         "data": {"vocabulary": data.vocabulary, "floor": data.floor, "content": data.content},

@@ -23,7 +23,6 @@ RUNTIME: Mapping[str, Any] = {
     "slots": None, "trials_per_device": 1, "retries": 0, "stop_after": None, "timeout_minutes": None,
     "elsewhere": "wait",
 }  # fmt: skip
-MACHINE = ("tokens_per_second", "mfu", "peak_memory")  # measures of the machine, not of the trial
 TOLERANCE = 1e-3  # relative, on devices whose sums are not always taken in the same order
 
 
@@ -83,10 +82,10 @@ def _verified(folder: Path) -> bool:
 
 
 def first_difference(before: Path, again: Path, tolerance: float) -> Difference | None:
-    """Where two histories part; measures of the machine do not count, and with a tolerance only losses do."""
+    """Where two histories part; measures that only repeat roughly do not count, and with a tolerance only losses do."""
     first, second = read(before), read(again)
     assert first is not None and second is not None
-    own = [name for name in first.column_names if name not in MACHINE]
+    own = [field.name for field in first.schema if (field.metadata or {}).get(b"repeats", b"exactly") == b"exactly"]
     for name in [name for name in own if name.endswith("/loss")] if tolerance else own:
         others = (
             second[name] if name in second.column_names else pa.chunked_array([pa.nulls(len(second), pa.float64())])

@@ -37,9 +37,9 @@ class Speed(Diagnostic):
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Three."""
         return [
-            Measure("tokens_per_second", "tokens/s", "higher", "median"),
-            Measure("mfu", "share of peak", "higher", "median"),
-            Measure("peak_memory", "MB", "lower"),
+            Measure("tokens_per_second", "tokens/s", "higher", "median", "alone"),
+            Measure("mfu", "share of peak", "higher", "median", "alone"),
+            Measure("peak_memory", "MB", "lower", repeats="roughly"),
         ]
 
     def on_fit_start(self, task: LanguageModeling) -> None:

@@ -11,10 +11,11 @@ import pytest
 
 import analysis
 from analysis import from_frame, heat, plots
-from analysis.contents import exclusions, missing
+from analysis.contents import exclusions
 from analysis.depth import profiles
 from analysis.effect import paired
 from analysis.factors import factorial
+from analysis.limits import missing
 from analysis.rates import rates, share, solving, survival
 from analysis.report import write_report
 from analysis.results import Results, opened

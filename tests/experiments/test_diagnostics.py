@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from components.model import Decoder
 from experiments import build, trial
-from experiments.batches import SINGLE
 from experiments.budget import training_flops
 from experiments.checkpoint import WEIGHTS
 from experiments.data import IGNORED
@@ -28,6 +27,7 @@ from experiments.diagnostic.stream import outlier_features
 from experiments.identity import understood
 from experiments.intervene import mean, patched, replaced, sites, zero
 from experiments.memory import peak
+from experiments.rank import SINGLE
 from experiments.recorder import TABLE, Recorder
 from experiments.spikes import spikes
 from experiments.task import LanguageModeling
