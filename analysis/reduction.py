@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # whoever only plans a study can do without
     import pandas as pd
 
+MANY, NEAREST = 40, 8  # words that are all shown; how many are where there are more
 DIRECTIONS = ("lower", "higher", "same")  # what can be expected of an endpoint
 REDUCTIONS: dict[str, Callable[[pd.Series], float]] = {
     "final": lambda values: values.iloc[-1],
@@ -37,11 +38,13 @@ def reducer(name: str) -> Callable[[pd.Series], float]:
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
-    """A sentence for a word that nothing is called: the nearest one, and all there are."""
+    """A sentence for a word that nothing is called: the nearest one, and all there are, or of very many the nearest."""
     names = list(known)
     near = difflib.get_close_matches(word, names, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"there is no {what} {word!r}{hint}; there are: {', '.join(names) or 'none'}"
+    size = f" {len(names)}, such as" * (len(names) > MANY)
+    shown = difflib.get_close_matches(word, names, n=NEAREST, cutoff=0.0) if size else names
+    return f"there is no {what} {word!r}{hint}; there are{size}: {', '.join(shown) or 'none'}"
 
 
 def refuse_unknown(study: Mapping[str, Any], measured: Collection[str], arms: Collection[str]) -> None:

@@ -17,6 +17,7 @@ from enum import StrEnum
 from functools import cache, partial
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
+MANY, NEAREST = 40, 8  # words that are all shown; how many are where there are more
 Part = TypeVar("Part")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
@@ -135,7 +136,7 @@ def options(package: str) -> dict[str, Registry[Any]]:
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
-    """A sentence for a word that nothing is called: the nearest one, and all there are.
+    """A sentence for a word that nothing is called: the nearest one, and all there are, or of very many the nearest.
 
     >>> unknown("norm", "rmsnrom", ["layernorm", "rmsnorm"])
     "there is no norm 'rmsnrom' (did you mean 'rmsnorm'?); there are: layernorm, rmsnorm"
@@ -143,7 +144,9 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(word, names, n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
-    return f"there is no {what} {word!r}{hint}; there are: {', '.join(names) or 'none'}"
+    size = f" {len(names)}, such as" * (len(names) > MANY)
+    shown = difflib.get_close_matches(word, names, n=NEAREST, cutoff=0.0) if size else names
+    return f"there is no {what} {word!r}{hint}; there are{size}: {', '.join(shown) or 'none'}"
 
 
 def origin(part: Callable[..., Any]) -> str:

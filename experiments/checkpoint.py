@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from analysis.files import whole
-from experiments.folder import CHECKPOINT
+from experiments.folder import CHECKPOINT, whole
 from experiments.memory import GB, peak
 from experiments.state import STOP
 

@@ -4,6 +4,8 @@ import hashlib
 import json
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,17 @@ def finished(folder: Path) -> dict[str, Any] | None:
     """The trial's summary if it is complete."""
     path = folder / SUMMARY
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A place to write a file of a trial, which gets its name once the block has ended well, and else is removed."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        yield part
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def safe(name: str) -> str:

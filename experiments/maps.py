@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.files import whole
+from experiments.folder import whole
 
 FOLDER = "attention"
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import torch
 from torch import Tensor
 
-from analysis.files import whole
+from experiments.folder import whole
 from experiments.measure import Measure
 
 STREAM, TABLE = "history.arrow", "history.parquet"

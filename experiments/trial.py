@@ -25,12 +25,11 @@ from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.pytorch.strategies import DDPStrategy
 from torch.utils.data import DataLoader
 
-from analysis.files import write
 from experiments import build, plugins, provenance
 from experiments.batches import Drawn, validation
 from experiments.checkpoint import BEST, Checkpoint, Saver, Stopped, Timer, keep
 from experiments.diagnostic import Diagnostic
-from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished
+from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished, whole
 from experiments.memory import peak
 from experiments.rank import SINGLE, Rank
 from experiments.recorder import Recorder, seal
@@ -119,7 +118,9 @@ def train(
         if task.best[1] == task.step:
             (folder / BEST).unlink(missing_ok=True)
         spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - busy}
-        write(folder / SUMMARY, json.dumps(summary(config, task, data) | spent, indent=2, ensure_ascii=False))
+        said = json.dumps(summary(config, task, data) | spent, indent=2, ensure_ascii=False)
+        with whole(folder / SUMMARY) as part:
+            part.write_text(said, encoding="utf-8")
         (folder / CHECKPOINT).unlink(missing_ok=True)
 
 

@@ -47,7 +47,9 @@ def write_study(tmp_path: Path) -> Callable[..., Path]:
             "arms": {arm: _arm(arm) for arm in arms}, "report": "knockout report planted",
             "budget": "none", "trials": trials,
         }  # fmt: skip
-        (home / "study.yaml").write_text(yaml.safe_dump(asked | study, allow_unicode=True), encoding="utf-8")
+        (home / "study.yaml").write_text(
+            yaml.safe_dump(asked | study, allow_unicode=True, sort_keys=False), encoding="utf-8"
+        )
         return home
 
     return write

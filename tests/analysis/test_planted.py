@@ -1,6 +1,7 @@
 """Planted truths: what was put into a table is what comes out of the analysis."""
 
 import gc
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +73,16 @@ def test_a_table_from_elsewhere_gives_the_effects_of_a_study() -> None:
     assert other.effects().effect.max() < 0
     with pytest.raises(ValueError, match=r"there is no column 'los' \(did you mean 'loss'\?\)"):
         from_frame(results.history, endpoints={"los": "final"})
+    same = {"norm=none, placement=pre": {"loss": "same"}}
+    for asked, sentence in (
+        ({"margin": {"los": 0.1}}, "there is no measure 'los' (did you mean 'loss'?)"),
+        ({"expect": {"norm=rms": {"loss": "lower"}}}, "there is no arm 'norm=rms'"),
+        ({"expect": {"norm=none, placement=pre": {"loss": "less"}}}, "there is no expectation 'less'"),
+        ({"expect": same}, "say within what: margin"),
+        ({"endpoints": {"loss": "finale"}}, "there is no reduction 'finale' (did you mean 'final'?)"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            from_frame(results.history, **{"endpoints": {"loss": "final"}, **asked})
     with pytest.raises(AttributeError, match="it has load, from_frame"):
         analysis.nothing  # noqa: B018
 

@@ -68,7 +68,7 @@ def test_columns_carry_what_their_measure_declares(folder_of: Prepared) -> None:
     folder = folder_of()
     trained(folder)
     declared = pq.read_schema(folder / TABLE).field("val/loss").metadata
-    assert declared == {b"unit": b"nats/token", b"better": b"lower", b"reduction": b"final"}
+    assert declared == {b"unit": b"nats/token", b"better": b"lower", b"reduction": b"final", b"repeats": b"exactly"}
 
 
 def test_c25_validation_is_the_loss_over_all_tokens(folder_of: Prepared) -> None:
