@@ -1,7 +1,7 @@
 """What a command would run, and what that takes and could see: `knockout plan` with the words of `knockout run`."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.cautions import Compared, cautions
-from experiments.folder import finished, safe
+from experiments.folder import safe
 from experiments.pool import pool
 from experiments.prepare import refuse_other_code
 from experiments.refuse import refuse_crowded
@@ -44,13 +44,12 @@ class PlanSweeper(KnockoutSweeper):
             say(f"first, to let each arm choose: {announcement(tried_first, len(tried_first.trials))}")
         runtime, results = self.settings.runtime, Path(self.settings.runtime.results)
         refuse_other_code(results, made, runtime.code)
-        done = {t.id for t in made.trials if finished(results / "trials" / t.id) is not None}
-        missing = {t.id: t.arm for t in made.trials if t.id not in done}
+        missing = {trial.id: trial.arm for trial in made.missing(results)}
         made.refuse_untrainable(missing.values())
         refuse_crowded(made.study, [made.arms[label] for label in missing.values()], runtime)
         say(announcement(made, len(missing)))
         tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)
-        Console(soft_wrap=True, highlight=False).print(_table(made, done, tried.seconds))
+        Console(soft_wrap=True, highlight=False).print(_table(made, missing, tried.seconds))
         for label, reason in tried.errors.items():
             say(f"{label} fails within {TIMED} steps: {reason}")
         say(_hours(made, missing, tried.seconds, runtime))
@@ -59,13 +58,14 @@ class PlanSweeper(KnockoutSweeper):
         say(_unproven(made))
 
 
-def _table(made: Plan, done: set[str], seconds: Mapping[str, float]) -> Table:
+def _table(made: Plan, missing: Collection[str], seconds: Mapping[str, float]) -> Table:
     """A row an arm."""
     table = Table("arm", "parameters", "FLOPs a token", "finished", "to train", "ms a step", box=None)
     for label, arm in made.arms.items():
         ids = {trial.id for trial in made.trials if trial.arm == label}
         pace = f"{1000 * seconds[label]:.1f}" if label in seconds else "–"
-        counts = (str(len(ids & done)), str(len(ids - done)))
+        left = len(ids & set(missing))
+        counts = (str(len(ids) - left), str(left))
         table.add_row(label, f"{arm.parameters:,}", f"{arm.flops:.3g}", *counts, pace)
     return table
 

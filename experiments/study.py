@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.types import Override
@@ -16,6 +17,7 @@ from experiments import build
 from experiments.axes import ALONE, applicable, labelled, split, word
 from experiments.budget import cost_of, matched
 from experiments.design import Levels, designs
+from experiments.folder import finished
 from experiments.identity import Arm, understood
 from experiments.refuse import refuse_clashes, refuse_clones
 
@@ -51,6 +53,10 @@ class Plan:
         """Seed by seed, so that arms can be compared early; arms with the same identity share a trial."""
         made = [(label, seed, arm.trial(seed)) for seed in self.seeds for label, arm in self.arms.items()]
         return [Trial(id, label, seed, config) for label, seed, (id, config) in made]
+
+    def missing(self, results: Path) -> list[Trial]:
+        """Those that are not finished."""
+        return [trial for trial in self.trials if finished(results / "trials" / trial.id) is None]
 
     def refuse_untrainable(self, labels: Iterable[str]) -> None:
         """Raises what an optimizer or a schedule says to one of these arms, which it names."""

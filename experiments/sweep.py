@@ -61,6 +61,7 @@ class KnockoutSweeper(Sweeper):
         runtime = self.settings.runtime
         results = opened(Path(runtime.results))
         refuse_other_code(results, made, runtime.code)
+        refuse_crowded(made.study, [made.arms[trial.arm] for trial in made.missing(results)], runtime)
         reopen_unmeasured(results, made, runtime.unmeasured)
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
         missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
@@ -68,7 +69,6 @@ class KnockoutSweeper(Sweeper):
         if runtime.failed == "leave":
             missing = [folder for folder in missing if state(folder) != "failed"]
         arms = [trial.arm for trial in made.trials if results / "trials" / trial.id in missing]
-        refuse_crowded(made.study, [made.arms[label] for label in arms], runtime)
         sizes = [made.arms[label].parameters for label in arms]
         refuse_full_disk(results, sizes, runtime.slots or os.cpu_count() or 1, runtime.keep_gb)
         say(crowding(made.arms, refuse_broken(made.arms, arms, runtime), runtime))

@@ -150,6 +150,14 @@ def test_a_saved_configuration_is_plain_yaml(swept: Path) -> None:
         (["diagnostic=[gradnorm]"], "there is no diagnostic 'gradnorm' (did you mean 'gradient_norm'?)"),
         (["norm=layernorm,rmsnrom"], "there is no norm 'rmsnrom' (did you mean 'rmsnorm'?)"),
         (["optimizer.betas=[0.9]"], "optimizer.betas takes 2 values, was given [0.9]"),
+        (
+            ["diagnostic=[speed]", "study.endpoints={mfu: median}", "seed=0,1", "runtime.slots=2"],
+            "the study's endpoint mfu depends on what else runs on the device, and up to 2 trials would share one",
+        ),
+        (
+            ["study.endpoints={gradient_nrom/total: median}"],
+            "the study's endpoints: there is no measure 'gradient_nrom",
+        ),
         (["note=a=b=c,[("], "cannot read 'note=a=b=c,[('"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

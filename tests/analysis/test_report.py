@@ -1,13 +1,16 @@
 """The page says what the numbers say, whatever anything is called."""
 
+import json
 import shutil
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from analysis.curves import curve
+from analysis.limits import missing
 from analysis.plots import looks
 from analysis.report import write_report
 from analysis.results import load, opened
@@ -119,3 +122,20 @@ def test_a_study_that_is_not_there_names_the_nearest(write_study: Write, tmp_pat
     write_study()
     with pytest.raises(FileNotFoundError, match=r"no study 'plantd' \(did you mean 'planted'\?\); there are: planted"):
         load(tmp_path, "plantd")
+
+
+def test_a_pace_counts_only_where_a_trial_had_its_device_to_itself(write_study: Write) -> None:
+    home = write_study(change=0.1)
+    for folder in sorted(home.parents[1].glob("trials/*")):
+        table = pq.read_table(folder / "history.parquet")
+        field = table.schema.field("val/loss")
+        alone = field.with_metadata({**field.metadata, b"repeats": b"alone"})
+        place = table.schema.get_field_index("val/loss")
+        pq.write_table(table.cast(table.schema.set(place, alone)), folder / "history.parquet")
+        said = json.loads((folder / "summary.json").read_text())
+        beside = 1 if folder.name.endswith("3") else 0  # one seed of both arms
+        (folder / "summary.json").write_text(json.dumps(said | {"beside": beside}))
+    results = opened(home)
+    assert results.effects().pairs.to_list() == [7]
+    (line,) = (line for line in missing(results) if line.startswith("val/loss"))
+    assert line.startswith("val/loss: 2 trials shared their device with others meanwhile")

@@ -59,6 +59,15 @@ def test_on_cpus_threads_and_ranks_share_the_cores(monkeypatch: pytest.MonkeyPat
     assert pool([asked(3, "cpu", 4)], RUNTIME).take("wide", 3) is not None, "one trial always has room"
 
 
+def test_how_many_may_run_beside_a_trial_is_known_before_any_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(8)))
+    assert [pool([asked(1, "cpu")], RUNTIME).beside(trials) for trials in (1, 3, 100)] == [0, 2, 7]
+    assert pool([asked(1, "cpu")], RUNTIME | {"slots": 1}).beside(100) == 0
+    monkeypatch.setenv(MASK, "4,5,6,7")
+    assert pool([asked()], RUNTIME).beside(100) == 0, "each has a GPU of its own"
+    assert pool([asked()], RUNTIME | {"trials_per_device": 3}).beside(100) == 2
+
+
 def test_a_mask_of_nothing_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(MASK, "")
     assert visible() == []
