@@ -38,7 +38,15 @@ class Trials(Frame):
 
 
 class Effects(Frame):
-    """One row for each arm and endpoint: the arm's endpoint minus the baseline's, paired by seed."""
+    """One row for each arm and endpoint: the arm's endpoint minus the baseline's, paired by seed.
+
+    `pairs` seeds have both; over these `baseline` and `level` are the means, in `unit`, `effect` is their difference,
+    `low` to `high` its 95 % t-interval, `bca_low` to `bca_high` that of a bootstrap from 20 pairs on, `deviation` the
+    standard deviation of the differences. `p` is of the paired t-test, `p_holm` corrected over the table, `p_sign_flip`
+    exact, up to 16 pairs. `detectable` is the smallest effect that so many pairs show with a chance of 80 % after the
+    correction, `seeds` how many would show this one, `saved` how many times more seeds unpaired arms would take.
+    `identical`: the two are the same in every pair. NaN where something is not defined, as an interval of one pair.
+    """
 
     arm: str
     endpoint: str

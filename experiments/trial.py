@@ -5,10 +5,8 @@ The folder comes with a `config.yaml`. A trial adds `history.parquet` (every mea
 killed attempt left behind moves to `attempts/N/`; a `checkpoint.pt` is where the next one goes on.
 """
 
-import errno
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -27,13 +25,13 @@ from torch.utils.data import DataLoader
 
 from experiments import build, plugins, provenance
 from experiments.batches import Drawn, validation
-from experiments.checkpoint import BEST, Checkpoint, Saver, Stopped, Timer, keep
+from experiments.checkpoint import BEST, Checkpoint, Saver, Timer, keep
 from experiments.diagnostic import Diagnostic
+from experiments.ending import Asked, reason, status
 from experiments.folder import CHECKPOINT, CONFIG, LOG, SUMMARY, finished, whole
 from experiments.memory import peak
 from experiments.rank import SINGLE, Rank
 from experiments.recorder import Recorder, seal
-from experiments.state import STOPPED
 from experiments.task import LanguageModeling
 from experiments.watch import Watch
 
@@ -67,25 +65,6 @@ def refuse_other_code(folder: Path, code: str | None) -> None:
     planned = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["code"]
     if code is not None and planned != code:
         raise RuntimeError("its code has changed since this command began, and another command has planned it anew")
-
-
-def status(error: BaseException) -> int:
-    """The exit status that says what kind of failure this was."""
-    if isinstance(error, Stopped):
-        return STOPPED
-    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "can't allocate memory" in str(error):
-        return errno.ENOMEM
-    return errno.ENOSPC if isinstance(error, OSError) and error.errno == errno.ENOSPC else 1
-
-
-def reason(folder: Path, error: BaseException) -> str:
-    """One line: why the trial ended."""
-    said = {
-        errno.ENOMEM: "out of memory",
-        errno.ENOSPC: f"the disk of {folder} is full: free some of it, or name another with runtime.results=FOLDER",
-        STOPPED: str(error),
-    }
-    return said.get(status(error), f"{type(error).__name__}: {error}")
 
 
 def train(
@@ -181,21 +160,3 @@ def summary(config: build.Config, task: LanguageModeling, data: build.Data) -> d
         "git": config["git"],
         "versions": provenance.versions(),
     }
-
-
-class Asked:
-    """Whether this process was asked to stop: by SIGTERM, or SIGUSR1, which Slurm sends before time is up."""
-
-    def __init__(self) -> None:
-        self.asked = False
-
-    def listen(self) -> None:
-        """From now on. Lightning listens too, and would end the trial before it could write down where it stands."""
-        for number in (signal.SIGTERM, signal.SIGUSR1):
-            signal.signal(number, self._note)
-
-    def _note(self, number: int, frame: object) -> None:
-        self.asked = True
-
-    def __call__(self) -> bool:
-        return self.asked
