@@ -9,6 +9,8 @@ from pathlib import Path
 
 from experiments.mirror import store_of
 
+TRAINING = "/#/experiments?workflowType=machine_learning"  # MLflow's pages begin with language agents otherwise
+
 
 def main(words: list[str]) -> None:
     """`knockout ui`: serve until interrupted. Raises FileNotFoundError if the folder has no store."""
@@ -23,7 +25,8 @@ def main(words: list[str]) -> None:
         where = given.results.absolute()
         raise FileNotFoundError(f"{where} holds no mlflow.db; run a study there, or name its folder: --results FOLDER")
     own = given.host == "127.0.0.1"
-    print(f"MLflow on http://{given.host if own else platform.node()}:{given.port} (Ctrl-C ends it)", flush=True)
+    address = f"http://{given.host if own else platform.node()}:{given.port}{TRAINING}"
+    print(f"MLflow on {address} (Ctrl-C ends it)", flush=True)
     store = ["--backend-store-uri", store_of(given.results), "--host", given.host, "--port", given.port]
     allowed = [] if own else ["--allowed-hosts", ",".join(f"{name}:{given.port}" for name in names(given.host))]
     raise SystemExit(subprocess.run([sys.executable, "-m", "mlflow", "ui", *store, *allowed], check=False).returncode)

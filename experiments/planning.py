@@ -14,7 +14,7 @@ from rich.table import Table
 from analysis.cautions import Compared, cautions
 from experiments.folder import safe
 from experiments.pool import pool
-from experiments.prepare import refuse_other_code
+from experiments.prepare import refuse_other_code, unmeasured
 from experiments.refuse import refuse_crowded
 from experiments.smoke import crowding, smoke
 from experiments.study import Plan, plan
@@ -48,6 +48,7 @@ class PlanSweeper(KnockoutSweeper):
         made.refuse_untrainable(missing.values())
         refuse_crowded(made.study, [made.arms[label] for label in missing.values()], runtime)
         say(announcement(made, len(missing)))
+        say("" if runtime.unmeasured == "again" else unmeasured(results, made))
         tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)
         Console(soft_wrap=True, highlight=False).print(_table(made, missing, tried.seconds))
         for label, reason in tried.errors.items():

@@ -53,6 +53,17 @@ def reopen_unmeasured(results: Path, made: Plan, wish: str) -> None:
             lease.release()
 
 
+def unmeasured(results: Path, made: Plan) -> str:
+    """A line if finished trials lack endpoints of the study, since another asked for other measures; else nothing."""
+    done = {trial.id: made.arms[trial.arm] for trial in made.trials if finished(results / "trials" / trial.id)}
+    asked = {id: arm.measures.keys() & made.study["endpoints"] for id, arm in done.items()}
+    lacking = {id: wanted - set(columns(results / "trials" / id)) for id, wanted in asked.items() if wanted}
+    names = ", ".join(sorted(set().union(*lacking.values())))
+    count = sum(map(bool, lacking.values()))
+    how = "which runtime.unmeasured=again would run again; without, these count in no number of it"
+    return f"{count} of the finished trials did not measure {names}, {how}" if count else ""
+
+
 def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tuple[list[Path], Path]:
     """Write the study and the configuration of each unfinished trial; these trials' folders, and the study's.
 

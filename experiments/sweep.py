@@ -24,7 +24,7 @@ from experiments.identity import ENDPOINTS
 from experiments.launch import run
 from experiments.memory import refuse_full_disk
 from experiments.mirror import Mirror
-from experiments.prepare import prepare, prepared, refuse_other_code, reopen_unmeasured
+from experiments.prepare import prepare, prepared, refuse_other_code, reopen_unmeasured, unmeasured
 from experiments.refuse import refuse_crowded
 from experiments.smoke import crowding, refuse_broken
 from experiments.state import DONE, state
@@ -66,6 +66,7 @@ class KnockoutSweeper(Sweeper):
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
         missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
         say(announcement(made, len(missing)))
+        say(unmeasured(results, made))
         if runtime.failed == "leave":
             missing = [folder for folder in missing if state(folder) != "failed"]
         arms = [trial.arm for trial in made.trials if results / "trials" / trial.id in missing]

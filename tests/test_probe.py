@@ -141,10 +141,12 @@ def test_untrained_models_are_measured_where_they_start(command: Command, tmp_pa
 def test_a_finished_trial_that_lacks_a_measure_is_run_again_only_on_request(command: Command, tmp_path: Path) -> None:
     words = ("run", *QUICK, "runtime.tracking_uri=none", "study.name=more")
     assert trained(command(*words, "diagnostic=[]")) == 1
-    assert trained(command(*words, "diagnostic=[log_z]")) == 0
-    assert trained(command(*words, "diagnostic=[log_z]", "runtime.unmeasured=again")) == 1
+    ran = command(*words, "diagnostic=[gradient_norm]")
+    assert trained(ran) == 0
+    assert "1 of the finished trials did not measure gradient_norm/total, which runtime.unmeasured=again" in ran.stdout
+    assert trained(command(*words, "diagnostic=[gradient_norm]", "runtime.unmeasured=again")) == 1
     (folder,) = (tmp_path / "results" / "trials").iterdir()
     before, after = (pd.read_parquet(home / "history.parquet") for home in (folder / "attempts" / "0", folder))
     pd.testing.assert_frame_equal(before, after[before.columns])
-    assert after["log_z/mean"].notna().any()
-    assert trained(command(*words, "diagnostic=[log_z]", "runtime.unmeasured=again")) == 0
+    assert after["gradient_norm/total"].notna().any()
+    assert trained(command(*words, "diagnostic=[gradient_norm]", "runtime.unmeasured=again")) == 0
