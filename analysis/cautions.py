@@ -68,6 +68,11 @@ CAUTIONS = (
         lambda c: c.among("scale", "sqrt", "none") == 2 and "at_init" not in c.levels("scale"),
     ),
     Caution(
+        "that the division by √d_k only sets where attention starts: under Adam the logits of scale=at_init move √d_k "
+        "times as far with each step, and it fails at lower rates than scale=sqrt; vary optimizer.lr",
+        lambda c: c.among("scale", "sqrt", "at_init") == 2 and not c.swept("optimizer.lr"),
+    ),
+    Caution(
         "that residuals keep gradients from vanishing: beside a norm their size hardly tells; what goes without "
         "residuals is the difference between tokens, which stream/rank and stream/cosine measure",
         lambda c: c.among("residual", "none"),

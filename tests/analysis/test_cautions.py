@@ -25,6 +25,7 @@ def said(*changes: dict[str, Any], tuned: tuple[str, ...] = (), measured: tuple[
     ("words", "without", "control"),
     [
         ("√d_k", [{"scale": "none"}], [{"scale": "none"}, {"scale": "at_init"}]),
+        ("only sets where", [{"scale": "at_init"}], [{"scale": "at_init"}, FASTER]),
         ("residuals keep gradients", [{"residual": "none"}], [{"residual": "rezero"}]),
         ("one placement", [{"placement": "post"}, DEEPER], [{"placement": "post"}, DEEPER, FASTER]),
         ("one gated FFN", [{"ffn": "swiglu"}, {"ffn": "geglu"}], [{"ffn": "swiglu"}]),
@@ -70,4 +71,5 @@ def test_every_caution_can_be_said() -> None:
         ])},
     }  # fmt: skip
     found = said(*shown.values(), measured=("attention_map/best", "mfu")).splitlines()
-    assert len(found) == len(CAUTIONS) == len(set(found))
+    found += said({"scale": "at_init"}).splitlines()
+    assert len(set(found)) == len(CAUTIONS)
