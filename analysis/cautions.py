@@ -4,53 +4,14 @@ Each caution holds for what a study compares, and goes when the study has the co
 it before anything is trained, and a page under its numbers.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
-from typing import Any
 
-from analysis.settings import settings
+from analysis.compared import Compared
 
-GATED = ("swiglu", "geglu", "reglu", "bilinear")
 UNGATED = ("relu", "gelu", "silu", "relu2")
 RECURRENT = ("rnn", "lstm", "gru")
-SIZES = ("batch_size", "model.context", "trainer.max_steps")  # whose product is the tokens of a trial
 MANY = 1e7  # tokens a trial, below which the sign of leaving out a norm has been seen to change
-
-
-@dataclass(frozen=True)
-class Compared:
-    """What a study compares: each arm's settings as flat columns, what arms chose for themselves, what is measured."""
-
-    arms: Sequence[Mapping[str, Any]]
-    tuned: Collection[str]
-    measured: Collection[str]
-
-    @classmethod
-    def of(cls, study: Mapping[str, Any], measured: Collection[str]) -> "Compared":
-        """A study as it is written down before it runs."""
-        arms = [settings(arm["settings"]) for arm in study["arms"].values()]
-        return cls(arms, [key for key in study.get("tune", {}) if key != "seeds"], measured)
-
-    def levels(self, setting: str) -> set[Any]:
-        """The values that a setting takes."""
-        return {arm.get(setting) for arm in self.arms}
-
-    def swept(self, setting: str) -> bool:
-        """Whether a setting takes several values, or was chosen by each arm."""
-        return setting in self.tuned or len(self.levels(setting)) > 1
-
-    def among(self, setting: str, *levels: str) -> int:
-        """How many of these levels are compared."""
-        return len(self.levels(setting) & set(levels)) if self.swept(setting) else 0
-
-    def measures(self, *families: str) -> bool:
-        """Whether anything of these families is measured."""
-        return any(name.partition("/")[0] in families for name in self.measured)
-
-    def tokens(self) -> float:
-        """The most that a trial sees."""
-        return max(prod(arm.get(size, 0) for size in SIZES) for arm in self.arms)
 
 
 @dataclass(frozen=True)
@@ -61,6 +22,16 @@ class Caution:
     applies: Callable[[Compared], object]
 
 
+def _asked(compared: Compared, family: str) -> bool:
+    return any(name.startswith(f"{family}/") for name in compared.endpoints)
+
+
+def _at_one_size(compared: Compared) -> list[str]:
+    """Factors that were seen at one depth and one width."""
+    others = [factor for factor in sorted(compared.factors) if factor not in ("model.depth", "model.width")]
+    return [f for f in others if not compared.crossed(f, "model.depth") and not compared.crossed(f, "model.width")]
+
+
 CAUTIONS = (
     Caution(
         "that dividing by √d_k is what makes attention trainable: no arm starts with logits as small without it; "
@@ -68,24 +39,24 @@ CAUTIONS = (
         lambda c: c.among("scale", "sqrt", "none") == 2 and "at_init" not in c.levels("scale"),
     ),
     Caution(
-        "that the division by √d_k only sets where attention starts: under Adam the logits of scale=at_init move √d_k "
-        "times as far with each step, and it fails at lower rates than scale=sqrt; vary optimizer.lr",
-        lambda c: c.among("scale", "sqrt", "at_init") == 2 and not c.swept("optimizer.lr"),
+        "that the division by √d_k only sets where attention starts, or that it does more: under Adam the logits of "
+        "scale=at_init move √d_k times as far with each step, so that it fails at lower rates; vary optimizer.lr",
+        lambda c: c.among("scale", "sqrt", "at_init") == 2 and not c.crossed("scale", "optimizer.lr"),
     ),
     Caution(
         "that residuals keep gradients from vanishing: beside a norm their size hardly tells; what goes without "
-        "residuals is the difference between tokens, which stream/rank and stream/cosine measure",
-        lambda c: c.among("residual", "none"),
+        "residuals is the difference between tokens; make stream/rank or stream/cosine of the last layer an endpoint",
+        lambda c: c.among("residual", "none") and c.levels("norm") != {"none"} and not _asked(c, "stream"),
     ),
     Caution(
-        "that one placement of norms is better: which one is has been seen to change with depth and with the learning "
-        "rate; vary model.depth, and vary or tune optimizer.lr (Nguyen & Salazar 2019; Takase et al. 2022)",
-        lambda c: c.swept("placement") and not (c.swept("model.depth") and c.swept("optimizer.lr")),
+        "that one placement of norms is better: which one is has been seen to change with depth, warm-up and learning "
+        "rate; cross it with model.depth, schedule.warmup and optimizer.lr (Nguyen & Salazar 2019; Takase et al. 2022)",
+        lambda c: c.swept("placement") and not c.crossed("placement", "model.depth", "schedule.warmup", "optimizer.lr"),
     ),
     Caution(
-        "that one gated FFN is better than another: where it was measured in large, their differences lay within the "
-        "noise (Shazeer 2020, table 1; Narang et al. 2021)",
-        lambda c: c.among("ffn", *GATED) > 1,
+        "that SwiGLU is better than GEGLU, or the other way: in large models their difference lay within the noise "
+        "(Shazeer 2020, table 1; Narang et al. 2021)",
+        lambda c: c.among("ffn", "swiglu", "geglu") == 2,
     ),
     Caution(
         "a ranking of activations without gates: longer training has reversed it (Shazeer 2020, table 1)",
@@ -94,7 +65,7 @@ CAUTIONS = (
     Caution(
         "that more heads are better, or fewer: the width of a head changes with their number unless model.head_width "
         "is given, and the best number with the task",
-        lambda c: c.swept("model.heads"),
+        lambda c: c.swept("model.heads") and c.levels("model.head_width") == {None},
     ),
     Caution(
         "what a head is for, from a picture of its attention: one sentence is an example; zero_ablation, mean_ablation "
@@ -107,16 +78,16 @@ CAUTIONS = (
     ),
     Caution(
         "what a recurrent cell can do: LSTMs tuned as hard as what they are compared with have done far better than at "
-        "one learning rate; vary or tune optimizer.lr (Melis et al. 2018)",
-        lambda c: c.among("mixer", *RECURRENT) and not c.swept("optimizer.lr"),
+        "one learning rate; cross mixer with optimizer.lr, or tune it (Melis et al. 2018)",
+        lambda c: c.among("mixer", *RECURRENT) and not c.crossed("mixer", "optimizer.lr"),
     ),
     Caution(
         "what an LSTM can do: without a forget gate's bias of 1 it forgets within steps (Jozefowicz et al. 2015)",
-        lambda c: any(bias is not None and bias < 1 for bias in c.levels("mixer.forget_bias")),
+        lambda c: (biases := c.levels("mixer.forget_bias") - {None}) and max(biases) < 1,
     ),
     Caution(
-        "that a model without positions cannot know order: a causal mask tells it, from the second layer on",
-        lambda c: c.among("position", "none") and "causal" in c.levels("mask"),
+        "that a model without positions cannot know order: where the future is hidden, two layers can tell it",
+        lambda c: c.among("position", "none") and c.levels("mask") != {"full"} and c.levels("model.depth") != {1},
     ),
     Caution(
         "that a norm makes training so much faster: with fused kernels, on another device or in a larger model its "
@@ -128,13 +99,13 @@ CAUTIONS = (
         lambda c: c.among("norm", "none", "dyt") and c.tokens() < MANY,
     ),
     Caution(
-        "that tying embeddings helps or hurts: a tied readout starts with logits as large as embeddings make it; vary "
-        "init.embedding too",
-        lambda c: c.swept("readout") and not c.swept("init.embedding"),
+        "that tying embeddings helps or hurts: a tied readout starts with logits as large as embeddings make it; cross "
+        "readout with init.embedding",
+        lambda c: c.swept("readout") and not c.crossed("readout", "init.embedding"),
     ),
     Caution(
-        "that it is so at other sizes: one depth and one width were tried",
-        lambda c: not (c.swept("model.depth") or c.swept("model.width")),
+        "that it is so at other sizes: not every factor was crossed with model.depth or model.width",
+        _at_one_size,
     ),
 )
 

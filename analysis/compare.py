@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.contents import differences
+from analysis.contents import unlike
 from analysis.effect import welch
-from analysis.results import Results, load
+from analysis.results import Results, load, own_settings
 from analysis.words import signed
 
 
@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--results", default="results", help="the results folder (default: results)")
     given = parser.parse_args(arguments)
     first, second = (load(given.results, name) for name in given.studies)
-    print(f"{told(first, second)}\n{settings(first, second)}")
+    print("\n".join([told(first, second), settings(first, second), *common(first, second)]))
 
 
 def table(first: Results, second: Results) -> pd.DataFrame:
@@ -53,11 +53,15 @@ def told(first: Results, second: Results) -> str:
     return shown.to_string(index=False)
 
 
+def common(first: Results, second: Results) -> list[str]:
+    """A line if the studies refer to the same trials, in which case the interval of a difference means nothing."""
+    both = len({*first.trials.trial} & {*second.trials.trial})
+    return [f"they have {both} trials in common: they are not independent, as the intervals have it"] * bool(both)
+
+
 def baselines(studies: Sequence[Results]) -> dict[str, list[Any]]:
     """Settings in which the studies' baselines differ, a value a study; None where one has none."""
-    first = [r.trials[r.trials.arm == r.arms[0]].head(1).assign(arm=r.study["name"]) for r in studies]
-    arms = {r.study["name"]: {} for r in studies}
-    return differences(Results(studies[0].home, {"arms": arms}, pd.concat(first), studies[0].measures))
+    return unlike([own_settings(study.study["arms"][study.arms[0]]) for study in studies])
 
 
 def settings(first: Results, second: Results) -> str:

@@ -1,11 +1,10 @@
 """What a study's page shows, as plain tables."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
 from analysis.frame import rows
-from analysis.results import Results, summary
+from analysis.results import Results, own_settings, summary
 from analysis.settings import settings
 
 COSTS = ["tokens", "cpu_seconds", "peak_memory_mb"]
@@ -36,9 +35,23 @@ def costs(results: Results) -> list[dict[str, Any]]:
 
 def differences(results: Results) -> dict[str, list[Any]]:
     """Settings that are not the same in all arms: a row a setting, a value an arm, None where it has none."""
-    first = results.trials.drop_duplicates("arm").set_index("arm").loc[results.arms]
-    found = {setting: [_value(value) for value in first[setting]] for setting in results.settings}
-    return {setting: values for setting, values in found.items() if len({str(value) for value in values}) > 1}
+    return unlike([own_settings(arm) for arm in results.study["arms"].values()])
+
+
+def unlike(configurations: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Settings in which flat configurations differ, a value each; None where one has none."""
+    found = {key: [each.get(key) for each in configurations] for key in sorted({k for c in configurations for k in c})}
+    return {key: values for key, values in found.items() if len({str(value) for value in values}) > 1}
+
+
+def pairing(results: Results) -> str:
+    """What two trials of one seed have in common, in a sentence."""
+    roots = {setting.partition(".")[0] if setting != "model.context" else setting for setting in differences(results)}
+    if "seed_offset" in roots:
+        return "pairs have no seed in common: they are numbered alike, and nothing more"
+    if roots & {"data", "batch_size", "model.context"}:
+        return "paired by seed: both share every weight that the arm leaves alone; what they read differs with the arm"
+    return "paired by seed: both saw the same tokens and share every weight that the arm leaves alone"
 
 
 def provenance(results: Results) -> dict[str, str]:
@@ -58,7 +71,3 @@ def exclusions(results: Results) -> list[dict[str, Any]]:
         return []
     without, whole = results.effects(), results.whole().effects()
     return [{**row, "whole": other} for row, other in zip(rows(without), rows(whole), strict=True)]
-
-
-def _value(value: Any) -> Any:
-    return None if pd.api.types.is_scalar(value) and pd.isna(value) else value

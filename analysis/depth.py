@@ -19,11 +19,15 @@ def families(results: Results) -> list[str]:
 
 
 def profiles(results: Results) -> dict[str, pd.DataFrame]:
-    """For each family, arms by layers: a trial's value reduced over steps as declared, in the mean over seeds."""
+    """For each family, arms by layers: a trial's value reduced over steps as declared, in the mean over seeds.
+
+    Families of which no finished trial has a number are left out.
+    """
     names = {family: _layers(results, family) for family in families(results)}
     finished = results.trials[results.trials.status == "finished"]  # no mean has a diverged one
     history = replace(results, trials=finished).recorded(*(name for own in names.values() for name in own))
-    return {family: _profile(results, history, own) for family, own in names.items()}
+    found = {family: _profile(results, history, own) for family, own in names.items()}
+    return {family: profile for family, profile in found.items() if profile.notna().any(axis=None)}
 
 
 def _layers(results: Results, family: str) -> list[str]:
@@ -41,4 +45,4 @@ def _profile(results: Results, history: pd.DataFrame, names: list[str]) -> pd.Da
         trials = history[["arm", "seed", name]].dropna().groupby(["arm", "seed"], sort=False)[name]
         reduced = trials.agg(reducer(results.measures.reduction[name]))
         columns[_number(name)] = reduced.groupby("arm").mean()
-    return pd.DataFrame(columns).reindex(results.arms)
+    return pd.DataFrame(columns, dtype=float).reindex(results.arms)

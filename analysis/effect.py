@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
 from analysis.frame import Effects
-from analysis.power import detectable, seeds_needed
+from analysis.power import detectable, detectable_share, seeds_for_share, seeds_needed
 from analysis.results import Results
 
 LEVEL = 0.95
@@ -52,8 +52,9 @@ def paired(baseline: pd.Series, level: pd.Series, family: int = 1) -> dict[str, 
     """Mean of level − baseline over seeds that have both, d̄ ± t_(n−1) s_d / √n, with its tests.
 
     One pair has no interval; differences that are all exactly zero are called identical and have no test.
-    Where a t-test has no meaning (differences without spread, endpoints of 0 and 1), p is that of the exact sign
-    test, which is the sign-flip test there. `family` counts the comparisons among which this is one.
+    Where a t-test has no meaning (differences without spread, endpoints of 0 and 1), there is no interval, and p is
+    that of the exact sign test, which is the sign-flip test there. `family` counts the comparisons among which this is
+    one.
 
     >>> made = paired(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
     >>> [round(float(made[name]), 3) for name in ("effect", "low", "high")]
@@ -64,12 +65,18 @@ def paired(baseline: pd.Series, level: pd.Series, family: int = 1) -> dict[str, 
     found: dict[str, float | int | bool] = dict.fromkeys(ABSENT, np.nan)
     found |= {"pairs": len(change), "baseline": both.baseline.mean(), "level": both.level.mean()}
     found |= {"effect": float((both.level - both.baseline).mean()), "identical": len(change) > 0 and not change.any()}
-    if len(change) > 1 and not flat(both):
-        found |= _spread(change, family)
-        found["saved"] = (both.baseline.var() + both.level.var()) / change.var(ddof=1)
-    elif len(change) > 1:
+    if len(change) < 2:
+        return found
+    shares = bool(both.isin([0.0, 1.0]).all(axis=None))
+    if shares:
+        found |= _shares(change, (1 - LEVEL) / family)
+    elif not flat(both):
+        found |= _spread(change, (1 - LEVEL) / family)
+    if flat(both):
         found["deviation"] = 0.0
-    return found | (_tested(change, both) if len(change) > 1 else {})
+    else:
+        found["saved"] = (both.baseline.var() + both.level.var()) / change.var(ddof=1)
+    return found | _tested(change, exactly=shares or flat(both))
 
 
 def flat(both: pd.DataFrame) -> bool:
@@ -78,15 +85,21 @@ def flat(both: pd.DataFrame) -> bool:
     return bool(np.ptp(change.to_numpy()) <= ROUNDING * both.abs().to_numpy().max())
 
 
-def _spread(change: np.ndarray, family: int) -> dict[str, float]:
+def _spread(change: np.ndarray, alpha: float) -> dict[str, float]:
     """The interval and what this many pairs could see."""
     deviation = float(change.std(ddof=1))
     test: Any = stats.ttest_1samp(change, 0.0)  # scipy's stubs know neither of its results' fields
     low, high = test.confidence_interval(LEVEL)
-    alpha = (1 - LEVEL) / family
     seen, wanted = detectable(len(change), alpha) * deviation, seeds_needed(change.mean() / deviation, alpha)
     said = {"low": low, "high": high, "deviation": deviation, "detectable": seen, "seeds": wanted or np.inf}
     return said | (_resampled(change) if len(change) >= RESAMPLED else {})
+
+
+def _shares(change: np.ndarray, alpha: float) -> dict[str, float]:
+    """What this many pairs of zeros and ones could see; a t-interval would reach beyond what shares can be."""
+    wanted = seeds_for_share(float(change.mean()), alpha) or np.inf
+    seen = detectable_share(len(change), alpha)
+    return {"deviation": float(change.std(ddof=1)), "detectable": seen, "seeds": wanted}
 
 
 def _resampled(change: np.ndarray) -> dict[str, float]:
@@ -95,14 +108,12 @@ def _resampled(change: np.ndarray) -> dict[str, float]:
     return {"bca_low": found.confidence_interval.low, "bca_high": found.confidence_interval.high}
 
 
-def _tested(change: np.ndarray, both: pd.DataFrame) -> dict[str, float]:
+def _tested(change: np.ndarray, *, exactly: bool) -> dict[str, float]:
     if not change.any():
         return {}
-    exact = sign_flip(change)
-    exactly = flat(both) or bool(both.isin([0.0, 1.0]).all(axis=None))
     signs = int((change > 0).sum()), int((change != 0).sum())
     test: Any = stats.binomtest(*signs) if exactly else stats.ttest_1samp(change, 0.0)
-    return {"p": test.pvalue, "p_sign_flip": exact}
+    return {"p": test.pvalue, "p_sign_flip": sign_flip(change)}
 
 
 def welch(first: pd.Series, second: pd.Series) -> dict[str, float]:
@@ -157,9 +168,11 @@ def holm(p: Sequence[float]) -> list[float]:
 def equivalence(baseline: pd.Series, level: pd.Series, margin: float) -> float:
     """The p-value of two one-sided paired tests that the mean difference lies within ± margin (Schuirmann 1987).
 
-    NaN where differences have no spread, or there is only one.
+    Differences without spread are tested by looking: 0 if they lie within, 1 if not. NaN for fewer than two pairs.
     """
     both = pd.DataFrame({"baseline": baseline, "level": level}).dropna()
-    if len(both) < 2 or flat(both):
+    if len(both) < 2:
         return float("nan")
+    if flat(both):
+        return float(abs((both.level - both.baseline).mean()) > margin)
     return float(ttost_paired(both.level.to_numpy(), both.baseline.to_numpy(), -margin, margin)[0])

@@ -1,5 +1,6 @@
 """What several factors do together: main effects and interactions of a factorial study."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
@@ -17,7 +18,9 @@ def factorial(results: Results) -> pd.DataFrame:
 
     The main effect of a level is its difference to the factor's first level, in the mean over all settings of the
     others that have both. An interaction is how much the difference of one level changes with the other's:
-    (ab − b) − (a − baseline). p is corrected over all rows of an endpoint. Empty for studies of one factor.
+    (ab − b) − (a − baseline). Of a fraction, in which no two arms differ in one factor only, a main effect is the mean
+    of all arms with the level less that of all without, and mixed with what the fraction cannot tell apart from it.
+    p is corrected over all rows of an endpoint. Empty for studies of one factor.
     """
     levels: dict[str, Levels] = {arm: said["levels"] for arm, said in results.study["arms"].items()}
     base = levels[results.arms[0]]
@@ -25,7 +28,7 @@ def factorial(results: Results) -> pd.DataFrame:
         return pd.DataFrame()
     made: list[dict[str, Any]] = []
     for measure, table in results.endpoints.items():
-        rows = [*_mains(table, levels, base), *_interactions(table, levels, base)]
+        rows = [*_mains(table, levels, base), *_interactions(table, levels, base)] or [*_contrasts(table, levels, base)]
         corrected = holm([row["p"] for row in rows])
         made += ({"endpoint": measure, **row, "p_holm": p} for row, p in zip(rows, corrected, strict=True))
     return pd.DataFrame(made)
@@ -51,6 +54,23 @@ def _mains(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> I
                     "settings": len(both),
                     **paired(without, under),
                 }
+
+
+def _contrasts(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> Iterable[dict[str, Any]]:
+    """Main effects of a fraction, in which no two arms differ in one factor: all arms with a level, less all without.
+
+    Only of factors whose two levels have equally many arms under each level of every other one.
+    """
+    for factor, first in base.items():
+        under = {a: own for a, own in levels.items() if own[factor] != first}
+        without = {a: own for a, own in levels.items() if own[factor] == first}
+        others = [other for other in base if other != factor]
+        alike = (Counter((o, own[o]) for own in half.values() for o in others) for half in (under, without))
+        if len({own[factor] for own in under.values()}) == 1 and next(alike) == next(alike):
+            before, after = (table[list(half)].mean(axis=1, skipna=False) for half in (without, under))
+            level = next(iter(under.values()))[factor]
+            named = {"effect of": f"{factor}={level}", "kind": "main", "settings": len(under)}
+            yield named | paired(before, after)
 
 
 def _interactions(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> Iterable[dict[str, Any]]:

@@ -1,18 +1,19 @@
 """Heat maps: what was measured in every layer, and what interventions did at every site."""
 
+from collections.abc import Mapping
+
 import matplotlib
+import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from analysis.depth import profiles
 from analysis.plots import STYLE
 from analysis.results import Results
 from analysis.sites import Matrix
 
 
-def depths(results: Results) -> Figure:
-    """Heat maps of what was measured in every layer, arms by layers, each measure in a scale of its own."""
-    shown = profiles(results)
+def depths(results: Results, shown: Mapping[str, pd.DataFrame]) -> Figure:
+    """Heat maps of what was measured in every layer, of `analysis.depth.profiles`, each in a scale of its own."""
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):
         columns = 1 if max(map(len, results.arms)) > 28 else 2
         lines, height = -(-len(shown) // columns), 0.9 + 0.3 * len(results.arms)

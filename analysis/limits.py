@@ -3,58 +3,83 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from analysis.cautions import Compared, cautions
+from analysis.cautions import cautions
+from analysis.compared import Compared
 from analysis.contents import costs
 from analysis.frame import rows
+from analysis.judgement import ALPHA, Judgement
+from analysis.power import pairs_for_exact
 from analysis.results import Results, summary
-from analysis.verdict import Judgement, Verdict
+from analysis.verdict import Verdict
 
 MATCHED = 0.01  # what a budget calls equal
-EXACT = 6  # pairs from which a sign-flip test can reach p < 0.05: 2 / 2⁶
+RATE = "optimizer.lr"
 
 
 def missing(results: Results) -> list[str]:
-    """What a reader might think is there and is not."""
-    lines = [_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"]
+    """What a reader might think is there and is not: trials by name, and all else."""
+    return [
+        *(_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"),
+        *reservations(results),
+    ]
+
+
+def reservations(results: Results) -> list[str]:
+    """What a reader should know of the study besides the trials that are missing."""
     impossible = results.study.get("impossible", {})
-    lines += [f"{arm}: left out, as it cannot be built: {reason}" for arm, reason in impossible.items()]
-    lines += [*_unmeasured(results), *_of_other_code(results), *_unmatched(results), *_unlike(results)]
-    lines += _extended(results)
-    lines += [f"{arm} sees the future: a causal language model under the full mask" for arm in _clairvoyant(results)]
-    seeds = len(results.study["seeds"])
-    few = [f"{seeds} seed{'s' * (seeds > 1)}: an exact test cannot reach p < 0.05 below {EXACT}"] * (seeds < EXACT)
-    return [*lines, *few, *_tuning(results)]
+    return [
+        *(f"{arm}: left out, as it cannot be built: {reason}" for arm, reason in impossible.items()),
+        *(f"this design cannot tell apart: {effects}" for effects in results.study.get("aliases", [])),
+        *_unmeasured(results), *_of_other_code(results), *_unmatched(results), *_unlike(results),
+        *_after_a_look(results),
+        *(f"{arm} sees the future: a causal language model under the full mask" for arm in _clairvoyant(results)),
+        *_few(results), *_tuning(results),
+    ]  # fmt: skip
+
+
+def _few(results: Results) -> list[str]:
+    """Whether exact tests, which endpoints of 0 and 1 rest on, can decide anything with so many seeds."""
+    seeds, rows_ = len(results.study["seeds"]), len(results.endpoints) * (len(results.arms) - 1)
+    fewest = pairs_for_exact(ALPHA / max(1, rows_))
+    if not rows_ or seeds >= fewest:
+        return []
+    return [f"exact tests: with {rows_} rows none can reach a corrected p below {ALPHA} with fewer than {fewest} seeds"]
 
 
 def unproven(results: Results, judged: Iterable[Verdict]) -> list[str]:
     """What must not be concluded: from rows that are undecided, and from what the study compares."""
-    undecided = sum(verdict.judgement is Judgement.undecided for verdict in judged)
-    rows_ = "a row" if undecided == 1 else f"{undecided} rows"
-    few = [f"that there is no effect, where {rows_} says undecided: it may lie anywhere in the interval"]
+    measured = [verdict for verdict in judged if verdict.effect["pairs"] > 1]
+    undecided = sum(verdict.judgement is Judgement.undecided for verdict in measured)
+    rows_ = "a row" if undecided == 1 else f"each of {undecided} rows"
+    few = [f"that there is no effect, from {rows_} that is undecided: it may be as large as an end of the interval"]
     return [*few * bool(undecided), *cautions(Compared.of(results.study, results.measures.index))]
 
 
 def _tuning(results: Results) -> list[str]:
     """What arms chose for themselves, and where a better choice may lie beyond what was tried."""
     tuned: Mapping[str, Mapping[str, str]] = results.study.get("tuned", {})
+    own = RATE in results.study["factors"] or any(RATE in levels for levels in tuned.values())
+    fixed = [] if own else ["learning rates were not tuned for each arm: an effect holds at this rate"]
     if not tuned:
-        return ["learning rates were not tuned for each arm: an effect holds at this rate"]
+        return fixed
     chosen = [f"{arm}: {key}={value}" for arm, levels in tuned.items() for key, value in levels.items()]
     edges = results.study["edges"]
     beyond = [f"on the edge of what was tried, so that better may lie beyond: {'; '.join(edges)}"] * bool(edges)
     tried = f"chosen for each arm on seeds of their own: {'; '.join(chosen)}; with the same for all arms: study"
-    return [f"{tried} {results.study['tuning']!r}", *beyond]
+    return [f"{tried} {results.study['tuning']!r}", *beyond, *fixed]
 
 
 def _unmeasured(results: Results) -> list[str]:
     """Endpoints that do not count in finished trials, and why."""
     finished = results.trials[results.trials.status == "finished"]
-    measured = {measure: int(table.count().sum()) for measure, table in results.endpoints.items()}
-    beside = int((finished.beside != 0).sum())
-    alone = f"{beside} trials shared their device with others meanwhile; move them out of trials/ to run them alone"
-    reasons = {measure: alone for measure in measured if beside and results.measures.repeats.get(measure) == "alone"}
-    lacking = {measure: len(finished) - count for measure, count in measured.items() if count < len(finished)}
-    return [f"{m}: {reasons.get(m, f'not measured in {n} finished trials')}" for m, n in lacking.items()]
+    counted = {measure: int(table.count().sum()) for measure, table in results.endpoints.items()}
+    lacking = {measure: len(finished) - count for measure, count in counted.items() if count < len(finished)}
+    shared, unknown = int((finished.beside > 0).sum()), int(finished.beside.isna().sum())
+    told = [f"{shared} trials shared their device with others"] * bool(shared)
+    told += [f"nobody knows of {unknown} trials whether they did"] * bool(unknown)
+    alone = f"{' and '.join(told)}; moved out of trials/ they run again, alone with runtime.slots=1"
+    timed = {measure for measure in lacking if told and results.measures.repeats.get(measure) == "alone"}
+    return [f"{m}: {alone if m in timed else f'no finite number in {n} finished trials'}" for m, n in lacking.items()]
 
 
 def _of_other_code(results: Results) -> list[str]:
@@ -65,12 +90,15 @@ def _of_other_code(results: Results) -> list[str]:
 
 
 def _unmatched(results: Results) -> list[str]:
-    """Arms that the budget of the study could not bring within 1 % of the baseline."""
-    share = {"parameters": "more", "flops": "more_flops"}.get(results.study["budget"])
-    far = [(row["arm"], row[share]) for row in costs(results) if share and abs(row[share]) > MATCHED]
-    return [
-        f"{arm}: no FFN width brings its {results.study['budget']} nearer than {100 * more:+.1f} %" for arm, more in far
-    ]
+    """Arms whose size is not within 1 % of the baseline's, and whether the study asked for that."""
+    budget = results.study["budget"]
+    share = {"flops": "more_flops"}.get(budget, "more")
+    far = [f"{row['arm']} {100 * row[share]:+.1f} %" for row in costs(results) if abs(row[share]) > MATCHED]
+    if not far:
+        return []
+    if budget == "none":
+        return [f"parameters are not matched (budget=parameters does that where FFNs can): {'; '.join(far)}"]
+    return [f"no FFN width brings the {budget} of these arms nearer to the baseline's: {'; '.join(far)}"]
 
 
 def _unlike(results: Results) -> list[str]:
@@ -86,10 +114,13 @@ def _unlike(results: Results) -> list[str]:
     return [*lines, *["trials of this study read different data: its differences may be theirs"] * differ]
 
 
-def _extended(results: Results) -> list[str]:
-    """Seeds that were added once the results were seen."""
+def _after_a_look(results: Results) -> list[str]:
+    """What was changed once the results could be seen."""
+    study = results.study
     grown = "extended from {} to {} seeds after its results could be seen: p-values are too small"
-    return [grown.format(before, len(results.study["seeds"])) for before in results.study.get("extended", [])[-1:]]
+    lines = [grown.format(before, len(study["seeds"])) for before in study.get("extended", [])[-1:]]
+    changed = ", ".join(study.get("changed", []))
+    return [*lines, *[f"changed after the results could be seen, so not said before them: {changed}"] * bool(changed)]
 
 
 def _clairvoyant(results: Results) -> list[str]:

@@ -1,7 +1,9 @@
 """Several studies on one page: their verdicts, their effects side by side, what differs between their baselines."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -10,14 +12,47 @@ import pandas as pd
 
 from analysis import limits, plots
 from analysis.compare import baselines
+from analysis.contents import provenance
 from analysis.effect import holm
 from analysis.files import write
 from analysis.frame import rows
 from analysis.render import render
 from analysis.results import Results
-from analysis.verdict import Verdict, frame, headline, verdicts
+from analysis.verdict import Verdict, frame, headline, verdicts, worst
 
 LONGEST = 100  # characters of a file's name
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A study and its verdicts."""
+
+    results: Results
+
+    @property
+    def folder(self) -> str:
+        """Where it lies beside the others; a name that no other has."""
+        return self.results.home.name
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """One for each arm and endpoint."""
+        return verdicts(self.results)
+
+    def told(self) -> dict[str, Any]:
+        """The study in a few words."""
+        states = self.results.trials.drop_duplicates("trial").status.value_counts().to_dict()
+        said = {"folder": self.folder, "study": self.results.study, "states": states}
+        return said | {"headline": headline(self.results, self.verdicts), "worst": worst(self.verdicts)}
+
+    def effects(self) -> pd.DataFrame:
+        """The verdicts as a table, with the study, its baseline, how endpoints are reduced, and what data it read."""
+        found = frame(self.verdicts)
+        if found.empty:
+            return found
+        given = {"study": self.folder, "baseline arm": self.results.arms[0]}
+        data = provenance(self.results).get("data", "")
+        return found.assign(**given, data=data, reduction=found.endpoint.map(self.results.study["endpoints"]))
 
 
 def write_overview(studies: Sequence[Results], name: str) -> Path:
@@ -25,15 +60,16 @@ def write_overview(studies: Sequence[Results], name: str) -> Path:
 
     The same folders give the same bytes.
     """
-    judged = {study.home.name: verdicts(study) for study in studies}
-    found = effects(studies, judged)
+    judged = [Judged(study) for study in studies]
+    found = effects(judged)
     shown = {
-        "studies": [_told(study, judged[study.home.name]) for study in studies],
+        "studies": [each.told() for each in judged],
         "effects": rows(found),
         "forests": forests(found),
         "baselines": baselines(studies),
+        "missing": said(judged, lambda each: limits.reservations(each.results)),
         "shared": shared(studies),
-        "unproven": unproven(studies, judged),
+        "unproven": said(judged, lambda each: limits.unproven(each.results, each.verdicts)),
     }
     page = studies[0].home.parent / f"{name}.html"
     write(page, render("overview.html", shown))
@@ -52,17 +88,12 @@ def named(studies: Sequence[Results]) -> str:
     return name if len(name) <= LONGEST else f"{len(studies)} studies {digest}"
 
 
-def effects(studies: Sequence[Results], judged: Mapping[str, list[Verdict]]) -> pd.DataFrame:
-    """The verdicts of all studies, with `study` and `reduction`, and p corrected over all of them (`p_all`).
+def effects(judged: Sequence[Judged]) -> pd.DataFrame:
+    """The effects of all studies, with p corrected over all of them (`p_all`).
 
     Arms of one name stand together, so that what several studies say of a part can be read side by side.
     """
-    tables = []
-    for study in studies:
-        own = frame(judged[study.home.name])
-        if len(own):
-            reductions = own.endpoint.map(study.study["endpoints"])
-            tables.append(own.assign(study=study.study["name"], reduction=reductions))
+    tables = [table for each in judged if len(table := each.effects())]
     if not tables:
         return pd.DataFrame()
     found = pd.concat(tables, ignore_index=True)
@@ -71,35 +102,29 @@ def effects(studies: Sequence[Results], judged: Mapping[str, list[Verdict]]) -> 
     return found.sort_values("arm", key=lambda arms: arms.map(order), kind="stable", ignore_index=True)
 
 
-def forests(found: pd.DataFrame) -> dict[str, Any]:
-    """A drawing for each endpoint that is reduced in one way, all studies in it."""
-    if found.empty:
-        return {}
-    drawn = {}
-    for (endpoint, reduction), own in found.groupby(["endpoint", "reduction"], sort=False):
+def forests(found: pd.DataFrame) -> list[dict[str, Any]]:
+    """A drawing for each endpoint, of studies that reduce it alike and read the same data."""
+    drawn: list[dict[str, Any]] = []
+    groups = found.groupby(["endpoint", "reduction", "data"], sort=False) if len(found) else ()
+    for (endpoint, reduction, _), own in groups:
         labelled = own.assign(label=own.arm + " · " + own.study)
         figure = plots.forest(labelled, str(endpoint), list(dict.fromkeys(found.arm)), None)
-        drawn[f"{endpoint} ({reduction})"] = plots.svg(figure)
+        told = f"{endpoint} ({reduction}) of {', '.join(own.study.unique())}"
+        drawn.append({"drawing": plots.svg(figure), "told": told})
     return drawn
 
 
 def shared(studies: Sequence[Results]) -> list[str]:
     """Studies that refer to the same trials: what they say is not independent."""
-    trials = {study.study["name"]: set(study.trials.trial) for study in studies}
+    trials = {study.home.name: set(study.trials.trial) for study in studies}
     both = {f"{a} and {b}": len(trials[a] & trials[b]) for a, b in combinations(trials, 2)}
     return [f"{two} as if they were independent: they have {n} trials in common" for two, n in both.items() if n]
 
 
-def unproven(studies: Sequence[Results], judged: Mapping[str, list[Verdict]]) -> dict[str, list[str]]:
-    """What must not be concluded, and from which studies."""
+def said(judged: Sequence[Judged], lines: Callable[[Judged], Sequence[str]]) -> dict[str, list[str]]:
+    """What is said of studies, and of which."""
     found: dict[str, list[str]] = {}
-    for study in studies:
-        for line in limits.unproven(study, judged[study.home.name]):
-            found.setdefault(line, []).append(study.study["name"])
+    for each in judged:
+        for line in lines(each):
+            found.setdefault(line, []).append(each.folder)
     return found
-
-
-def _told(study: Results, judged: list[Verdict]) -> dict[str, Any]:
-    """A study in a few words."""
-    ended = study.trials.drop_duplicates("trial").ended.value_counts().to_dict()
-    return {"folder": study.home.name, "study": study.study, "headline": headline(study, judged), "states": ended}

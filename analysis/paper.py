@@ -104,6 +104,7 @@ def _escaped(value: Any) -> str:
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$", "−": "$-$",
     "–": "--", "×": r"$\times$", "→": r"$\to$", "<": r"\textless{}", ">": r"\textgreater{}",
+    "√": r"$\surd$", "·": r"$\cdot$", "∞": r"$\infty$", "⁷": "$^7$",
 }  # fmt: skip
 
 

@@ -5,13 +5,17 @@ The power of the paired t-test is integrated over the chi distribution of the st
 """
 
 from bisect import bisect_left
+from collections.abc import Callable
 from functools import lru_cache
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
 from scipy.integrate import simpson
 from scipy.optimize import brentq
-from scipy.stats import chi, norm, t
+from scipy.stats import binom, chi, norm, t
+
+MOST = 1000  # seeds that anybody would be told to run
 
 
 def power(effect: float, pairs: int, alpha: float = 0.05) -> float:
@@ -57,28 +61,64 @@ def detectable(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> float:
     """
     if pairs < 2:
         raise ValueError(f"{pairs} pair has no spread: at least 2 seeds are needed to see anything")
-    root: Any = brentq(lambda effect: power(effect, pairs, alpha) - chance, 1e-6, 1e3)
+    beyond = 10 * t.isf(alpha / 2, pairs - 1)  # where nothing is missed
+    root: Any = brentq(lambda effect: power(effect, pairs, alpha) - chance, 1e-6, beyond)
     return float(root)
 
 
-def seeds_needed(effect: float, alpha: float = 0.05, chance: float = 0.8, most: int = 1000) -> int | None:
+def seeds_needed(effect: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST) -> int | None:
     """How many pairs see an effect of this many standard deviations; None if more than `most`.
 
-    >>> seeds_needed(1.0), seeds_needed(1.44), seeds_needed(0.0)
-    (10, 6, None)
+    >>> seeds_needed(1.0), seeds_needed(1.44), seeds_needed(0.0), seeds_needed(50.0, alpha=0.0005)
+    (10, 6, None, 3)
     """
-    size = abs(effect)
-    if detectable(most, alpha, chance) > size:
-        return None
-    return bisect_left(range(most + 1), True, lo=2, key=lambda pairs: detectable(pairs, alpha, chance) <= size)
+    return _first(lambda pairs: power(abs(effect), pairs, alpha) >= chance, most)
 
 
-def seeds_to_equivalence(margin: float, alpha: float = 0.05, chance: float = 0.8, most: int = 1000) -> int | None:
+def detectable_share(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> float:
+    """The smallest difference of shares that an exact sign test sees with this chance; infinite if there is none.
+
+    P(D ≥ d) with D ~ Binomial(pairs, share) pairs that differ, all in one direction, and d the fewest with
+    2 / 2^d ≤ α.
+
+    >>> round(detectable_share(10), 2), detectable_share(5)
+    (0.67, inf)
+    """
+    fewest = pairs_for_exact(alpha)
+    if fewest > pairs:
+        return float("inf")
+    root: Any = brentq(lambda share: binom.sf(fewest - 1, pairs, share) - chance, 0.0, 1.0)
+    return float(root)
+
+
+def seeds_for_share(share: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST) -> int | None:
+    """How many pairs see this difference of shares, as in `detectable_share`; None if more than `most`.
+
+    >>> seeds_for_share(1.0), seeds_for_share(0.5), seeds_for_share(0.0)
+    (6, 15, None)
+    """
+    fewest = pairs_for_exact(alpha)
+    return _first(lambda pairs: bool(binom.sf(fewest - 1, pairs, abs(share)) >= chance), most)
+
+
+def pairs_for_exact(alpha: float) -> int:
+    """The fewest pairs of which an exact sign test can be below `alpha`: 2 / 2ⁿ.
+
+    >>> pairs_for_exact(0.05), pairs_for_exact(0.05 / 10)
+    (6, 9)
+    """
+    return ceil(log2(2 / alpha))
+
+
+def seeds_to_equivalence(margin: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST) -> int | None:
     """How many pairs find no effect to be within this many standard deviations; None if more than `most`.
 
     >>> [seeds_to_equivalence(margin) for margin in (0.5, 1.0, 2.0)]
     [36, 11, 4]
     """
-    if equivalence_power(margin, most, alpha) < chance:
-        return None
-    return bisect_left(range(most + 1), True, lo=2, key=lambda pairs: equivalence_power(margin, pairs, alpha) >= chance)
+    return _first(lambda pairs: equivalence_power(margin, pairs, alpha) >= chance, most)
+
+
+def _first(enough: Callable[[int], bool], most: int) -> int | None:
+    """The fewest pairs, two or more, that are enough, where more are too; None if `most` are not."""
+    return bisect_left(range(most + 1), True, lo=2, key=enough) if enough(most) else None

@@ -41,7 +41,7 @@ def solving(results: Results) -> list[dict[str, Any]]:
     """
     if "steps_to_solve" not in results.measures.index:
         return []
-    steps = results.endpoint("steps_to_solve", "final")
+    steps = results.endpoint("steps_to_solve", "final").where(results.endpoint("solved", "final") == 1)
     ended = results.trials[results.trials.status.isin(ENDED)]
     last = (
         results.recorded().groupby("arm").step.max()

@@ -1,12 +1,14 @@
 """A study's page: one HTML file that needs nothing else, and the same in Markdown."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from analysis import contents, heat, limits, maps, plots, rates, sensitivity, words
-from analysis.depth import families
+from analysis.depth import profiles
 from analysis.factors import factorial
 from analysis.files import write
 from analysis.frame import rows
@@ -15,7 +17,7 @@ from analysis.paper import write_paper
 from analysis.render import render
 from analysis.results import Results, load, names, opened
 from analysis.sites import matrices
-from analysis.verdict import Verdict, frame, headline, verdicts
+from analysis.verdict import Verdict, frame, headline, verdicts, worst
 
 FORMATS = ("page", "paper")
 INDEX = "index"  # the page of all studies
@@ -45,14 +47,16 @@ def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
     """All that a page shows: words, numbers and drawings."""
     study, effects = results.study, frame(judged)
     measures = [name for name in dict.fromkeys([*study["endpoints"], "train/loss"]) if name in results.measures.index]
-    compared = study["endpoints"] if judged else []
+    compared, layered = study["endpoints"] if judged else [], profiles(results)
     return {
         "study": study,
         "headline": headline(results, judged),
+        "worst": worst(judged),
         "verdicts": judged,
+        "resampled": any(pd.notna(verdict.effect["bca_low"]) for verdict in judged),
         "forests": {e: plots.svg(plots.forest(effects, e, results.arms, study["margin"].get(e))) for e in compared},
         "curves": {measure: plots.svg(plots.curves(results, measure)) for measure in measures},
-        "depths": plots.svg(heat.depths(results)) if families(results) else "",
+        "depths": plots.svg(heat.depths(results, layered)) if layered else "",
         "sites": {kind: plots.svg(heat.sites(found)) for kind, found in matrices(results).items()},
         "costly": {e: plots.svg(plots.cost_and_effect(results, effects, e)) for e in list(compared)[:1]},
         **together(results),
@@ -63,6 +67,7 @@ def page(results: Results, judged: list[Verdict]) -> dict[str, Any]:
         "absolute": contents.absolute(results),
         "costs": contents.costs(results),
         "differences": contents.differences(results),
+        "pairing": contents.pairing(results),
         "missing": limits.missing(results),
         "unproven": limits.unproven(results, judged),
         "provenance": contents.provenance(results),
@@ -107,5 +112,13 @@ def main(arguments: list[str]) -> None:
         if given.format == "paper":
             print(f"paper: {write_paper(study.home).absolute()}")
     if len(studies) > 1 or not given.studies:
-        page = write_overview(studies, named(studies) if given.studies else INDEX)
-        print(f"{f'these {len(studies)}' if given.studies else 'all'} studies: {page.absolute()}")
+        print(_together(studies, bool(given.studies)))
+
+
+def _together(studies: Sequence[Results], chosen: bool) -> str:
+    """Write the page of several studies, or that of all but those in which arms only chose something."""
+    if chosen:
+        return f"these {len(studies)} studies: {write_overview(studies, named(studies)).absolute()}"
+    choosing = {study.study.get("tuning") for study in studies}
+    asked = [study for study in studies if study.study["name"] not in choosing]
+    return f"all studies: {write_overview(asked, INDEX).absolute()}"

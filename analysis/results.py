@@ -1,6 +1,7 @@
 """A results folder as tables."""
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -57,11 +58,12 @@ class Results:
         return self.recorded(*self.measures.index)
 
     def recorded(self, *measures: str) -> pd.DataFrame:
-        """The history of some measures, which is quicker than of all; trials that never measured any have no rows."""
+        """The history of some measures, which is quicker than of all; NaN where a trial never measured one."""
         complete = rows(self.trials[self.trials.status.isin(ENDED)])
         found = [_columns(self.folder(t["trial"]), measures).assign(arm=t["arm"], seed=t["seed"]) for t in complete]
-        empty = pd.DataFrame(columns=["arm", "seed", "step", "tokens", *measures])
-        return pd.concat(found, ignore_index=True) if found else empty
+        columns = dict.fromkeys(("arm", "seed", "step", "tokens", *measures))
+        table = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        return table.reindex(columns=list(columns)).astype(dict.fromkeys(measures, float))
 
     @cached_property
     def endpoints(self) -> dict[str, pd.DataFrame]:
@@ -75,9 +77,10 @@ class Results:
         return effects(self)
 
     def endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
-        """One number a trial, seeds by arms; NaN where a trial diverged, is missing, or never measured it.
+        """One number a trial, seeds by arms; NaN where a trial diverged, is missing, or has no finite one.
 
-        Of a measure that depends on what else runs on a device, NaN too where the trial did not have it to itself.
+        Who diverged or never got there has not `solved` a task, and took all its steps (`steps_to_solve` is censored
+        there). Of a measure that depends on what else runs on a device, NaN too where the trial shared it, or may have.
         """
         values = {(t["arm"], t["seed"]): self._value(t, measure, reduction) for t in rows(self.trials)}
         return pd.Series(values, dtype=float).unstack(0).reindex(columns=self.arms)
@@ -85,9 +88,14 @@ class Results:
     def _value(self, trial: Mapping[str, Any], measure: str, reduction: str) -> float:
         if measure == "diverged":
             return float(trial["status"] == "diverged") if trial["status"] in ENDED else float("nan")
+        never = {"solved": 0.0, "steps_to_solve": trial.get("trainer.max_steps")}.get(measure)
+        value = float("nan")
         alone = self.measures.repeats.get(measure) != "alone" or trial["beside"] == 0
-        counts = trial["status"] == "finished" and alone
-        return reduced(self.folder(trial["trial"]), measure, reduction) if counts else float("nan")
+        if trial["status"] == "finished" and alone:
+            value = reduced(self.folder(trial["trial"]), measure, reduction)
+        if trial["status"] in ENDED and never is not None and math.isnan(value):
+            return float(never)
+        return value if math.isfinite(value) else float("nan")
 
 
 def load(results: str | Path, study: str) -> Results:
@@ -129,7 +137,7 @@ def read_study(home: Path) -> dict[str, Any]:
 def opened(home: Path) -> Results:
     """The study in a folder `results/studies/<name>`."""
     study = read_study(home)
-    arms = {label: settings(_arms_own(arm["settings"])) for label, arm in study["arms"].items()}
+    arms = {label: own_settings(arm) for label, arm in study["arms"].items()}
     trials = pd.DataFrame(
         [
             _trial(home.parents[1] / "trials" / row["id"], row, arms[row["arm"]], study.get("exclude", {}))
@@ -166,8 +174,9 @@ def _columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
         return file.read(columns=wanted).to_pandas()
 
 
-def _arms_own(config: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in config.items() if key not in NOT_SETTINGS}
+def own_settings(arm: Mapping[str, Any]) -> dict[str, Any]:
+    """An arm's settings as flat columns, without seeds and diagnostics."""
+    return settings({key: value for key, value in arm["settings"].items() if key not in NOT_SETTINGS})
 
 
 def _trial(folder: Path, row: Mapping[str, Any], arm: Mapping[str, Any], excluded: Iterable[str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def curves(results: Results) -> pd.DataFrame:
     made = []
     for arm, own in levels.items():
         ended = results.trials[(results.trials.arm == arm) & (results.trials.status.isin(ENDED))]
-        losses = final[arm].reindex(ended.seed).fillna(first).clip(upper=first)
+        losses = final[arm].reindex(ended.seed).fillna(first[arm]).clip(upper=first[arm])
         group = ", ".join(f"{factor}={level}" for factor, level in own.items() if factor != RATE) or "all"
         told = {"mean": losses.mean(), "deviation": losses.std(), "n": len(losses)}
         made.append(
@@ -34,10 +34,10 @@ def curves(results: Results) -> pd.DataFrame:
     )
 
 
-def start(results: Results) -> float:
-    """The loss before the first step, in the mean over all trials."""
+def start(results: Results) -> pd.Series:
+    """Each arm's loss before the first step, in the mean over its trials."""
     history = results.recorded(LOSS)
-    return float(history[LOSS][history.step == 0].mean())
+    return history[history.step == 0].groupby("arm")[LOSS].mean().reindex(results.arms)
 
 
 def sensitivities(results: Results) -> list[dict[str, Any]]:

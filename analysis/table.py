@@ -48,7 +48,8 @@ def from_frame(
     columns to reductions (`final`, `median`, …); `baseline` is the arm to compare with, by default the first. A trial
     counts as diverged if its value is not finite at the last of its steps at which any trial has one.
 
-    Raises ValueError for a column, an arm, an endpoint or a reduction that is not there.
+    Raises ValueError for a column, an arm, an endpoint or a reduction that is not there, and for several values of an
+    endpoint at one step of a trial.
 
     >>> last_year = pd.DataFrame({"model": ["a", "a", "b", "b"], "run": [0, 1, 0, 1], "loss": [2.0, 2.2, 1.9, 2.1]})
     >>> study = from_frame(last_year.assign(step=10), arm="model", seed="run", endpoints={"loss": "final"})
@@ -60,7 +61,10 @@ def from_frame(
         if column not in frame:
             raise ValueError(unknown("column", column, map(str, frame.columns)))
     labels = frame[factors[0]].astype(str) if isinstance(arm, str) else _labels(frame, factors)
-    own = frame.assign(arm=labels, seed=frame[seed], step=frame[step])
+    own = frame.assign(arm=labels, seed=_numbers(frame[seed]), step=frame[step])
+    for column in endpoints:
+        if own.dropna(subset=[column]).duplicated(["arm", "seed", "step"]).any():
+            raise ValueError(f"{column} has several values for one arm, seed and step; name all columns that make arms")
     own = own if "tokens" in own else own.assign(tokens=np.nan)
     arms = list(dict.fromkeys(own.arm))
     if baseline is not None and baseline not in arms:
@@ -74,8 +78,16 @@ def from_frame(
         "seeds": sorted(own.seed.unique()), "budget": "none",
         "arms": {a: {"levels": {f: str(first[f][a]) for f in factors}} for a in arms},
     }  # fmt: skip
-    measures = pd.DataFrame({"unit": "", "better": "neither", "reduction": "final"}, index=list(endpoints))
+    declared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly"}
+    measures = pd.DataFrame(declared, index=list(endpoints))
     return Table(Path(), study, _trials(own, list(endpoints)), measures, own)
+
+
+def _numbers(seeds: pd.Series) -> pd.Series:
+    """Seeds as they are if they are whole numbers, else numbered in the order of their names."""
+    numbers = pd.to_numeric(seeds, errors="coerce")
+    whole = numbers.notna().all() and (numbers % 1 == 0).all()
+    return numbers.astype(int) if whole else seeds.astype(str).rank(method="dense").astype(int)
 
 
 def _labels(frame: pd.DataFrame, factors: Sequence[str]) -> pd.Series:

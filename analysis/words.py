@@ -1,6 +1,7 @@
 """Numbers and names as a page or a terminal shows them."""
 
 from collections.abc import Mapping
+from math import isinf
 from typing import Any
 
 import pandas as pd
@@ -49,13 +50,13 @@ def signed(value: float) -> str:
     return "–" if pd.isna(value) else "0" if value == 0 else f"{value:+.3g}".replace("-", "−")
 
 
-def plain(value: float) -> str:
-    """Three digits.
+def plain(value: float, beyond: str = "∞") -> str:
+    """Three digits; a word for what is beyond all numbers.
 
-    >>> plain(0.012345), plain(float("nan"))
-    ('0.0123', '–')
+    >>> plain(0.012345), plain(float("nan")), plain(float("inf"), "never")
+    ('0.0123', '–', 'never')
     """
-    return "–" if pd.isna(value) else f"{value:.3g}"
+    return "–" if pd.isna(value) else beyond if isinf(value) else f"{value:.3g}"
 
 
 def cell(value: Any) -> str:

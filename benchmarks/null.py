@@ -22,6 +22,7 @@ SIZE = (
     "data.validation_tokens=4096",
 )
 ENDPOINTS = "study.endpoints={val/loss: final, gradient_norm/total: median}"
+PAIRS = (6, 10, 20)
 DRAWN = 2000  # A/A studies
 
 
@@ -41,9 +42,11 @@ def called_different(values: np.ndarray, pairs: int, random: np.random.Generator
 
 
 def main(seeds: int) -> None:
-    """A line an endpoint and a size."""
+    """A line an endpoint and a size. Raises SystemExit for fewer seeds than the largest study takes."""
+    if seeds < 2 * max(PAIRS):
+        raise SystemExit(f"{seeds} seeds make no two groups of {max(PAIRS)}: at least {2 * max(PAIRS)}")
     for name, values in measured(seeds).items():
-        for pairs in (6, 10, 20):
+        for pairs in PAIRS:
             share = called_different(values.to_numpy(), pairs, np.random.default_rng(pairs))
             print(f"{name}, n = {pairs}: {100 * share:.1f} % of {DRAWN} A/A studies are called different")
 

@@ -83,7 +83,7 @@ class Attempt:
 
 
 def begin(
-    folder: Path, lease: Lease, names: Sequence[str], code: str, *, beside: int = 0, steps: int | None = None
+    folder: Path, lease: Lease, names: Sequence[str], code: str, *, beside: int | None = 0, steps: int | None = None
 ) -> Attempt:
     """Start a trial's processes, one on each of these devices; what was left there is put aside.
 

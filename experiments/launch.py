@@ -23,8 +23,10 @@ from experiments.state import last_line, state
 GRACE = 30.0  # seconds that a trial has to write down where it stands
 
 
-def run(folders: Sequence[Path], runtime: Mapping[str, Any]) -> dict[Path, str]:
+def run(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int | None = 0) -> dict[Path, str]:
     """How each folder's trial ended: finished, diverged, stopped or failed; those that nobody started are left out.
+
+    `beside` is how many trials that others start may run on its devices meanwhile, None where that cannot be known.
 
     An interrupt stops the running trials, which write down where they stand, and is passed on; a second one ends
     them at once. Raises ValueError if a trial asks for more devices than there are.
@@ -34,7 +36,8 @@ def run(folders: Sequence[Path], runtime: Mapping[str, Any]) -> dict[Path, str]:
     configs = {folder: yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) for folder in folders}
     devices = pool([config["trainer"] for config in configs.values()], runtime)
     with Board(len(folders)) as board:
-        launch = Launch(configs, runtime, devices, board, list(folders))
+        crowd = None if beside is None else beside + devices.beside(len(folders))
+        launch = Launch(configs, runtime, devices, board, crowd, list(folders))
         try:
             while launch.step():
                 pass
@@ -54,6 +57,7 @@ class Launch:
     runtime: Mapping[str, Any]
     devices: Pool
     board: Board
+    beside: int | None
     waiting: list[Path]
     alone: list[Path] = field(default_factory=list)
     elsewhere: list[Path] = field(default_factory=list)
@@ -61,11 +65,6 @@ class Launch:
     outcomes: dict[Path, str] = field(default_factory=dict)
     failures: Counter[Path] = field(default_factory=Counter)
     beaten: float = 0.0
-    beside: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        """How many trials may run on a device beside another is settled before any of them is taken."""
-        self.beside = self.devices.beside(len(self.configs))
 
     def step(self) -> bool:
         """Start what there is room for, wait a moment, end what has ended; whether there is more to do."""

@@ -11,7 +11,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from rich.console import Console
 from rich.table import Table
 
-from analysis.cautions import Compared, cautions
+from analysis.cautions import cautions
+from analysis.compared import Compared
 from experiments.folder import safe
 from experiments.pool import pool
 from experiments.prepare import refuse_other_code, unmeasured
@@ -87,7 +88,7 @@ def _hours(made: Plan, missing: Mapping[str, str], seconds: Mapping[str, float],
 
 def _unproven(made: Plan) -> str:
     """What could not be concluded from the study, whatever comes out: in time for it to be given what it lacks."""
-    arms = {label: arm.described() for label, arm in made.arms.items()}
+    arms = {label: {"levels": made.levels[label], **arm.described()} for label, arm in made.arms.items()}
     measured = {name for arm in made.arms.values() for name in arm.measures}
     found = cautions(Compared.of(made.study | {"arms": arms}, measured))
     return "\n".join(["what must not be concluded from it:", *(f"  {line}" for line in found)]) if found else ""

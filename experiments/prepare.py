@@ -1,7 +1,7 @@
 """Write down what a study is to run, before it runs: the study, and the configuration of each trial that is missing."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from analysis.files import write
 from experiments import plugins
 from experiments.attempt import set_aside
 from experiments.catalogue import entries
+from experiments.design import aliases
 from experiments.folder import CONFIG, PAGE, SHOWN, STUDY, VERDICTS, finished, opened, safe
 from experiments.identity import understood
 from experiments.lease import clear, take
@@ -23,6 +24,7 @@ from experiments.study import Plan
 KEPT = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a study of a thousand trials takes the other a second
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+PROMISED = ("endpoints", "margin", "expect")  # what a study says before it sees its results
 REPORTS = (PAGE, VERDICTS, SHOWN, "report.md", "effects.csv")
 
 
@@ -82,7 +84,7 @@ def prepare(results: Path, made: Plan, command: Sequence[str], named: str) -> tu
     home = results / "studies" / safe(made.name)
     home.mkdir(exist_ok=True)
     asked = _recorded(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
-    asked["extended"] = _extended(home, made)
+    asked |= _after_a_look(home, asked)
     text = yaml.dump(asked, Dumper=DUMPER, sort_keys=False, allow_unicode=True)
     if not (home / STUDY).exists() or (home / STUDY).read_text(encoding="utf-8") != text:
         for name in REPORTS:
@@ -99,13 +101,19 @@ def _sources(made: Plan) -> dict[str, str]:
     return {part: found[part] for part in sorted(used) if found.get(part)}
 
 
-def _extended(home: Path, made: Plan) -> list[int]:
-    """How many seeds the study had when its results could be seen, each time before it was given more."""
+def _after_a_look(home: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked otherwise before, when results could be seen: how many seeds there were, and what else changed."""
     if not (home / STUDY).exists():
-        return []
+        return {"extended": [], "changed": []}
     before = yaml.load((home / STUDY).read_text(encoding="utf-8"), Loader=LOADER)
-    more = (home / VERDICTS).exists() and set(before["seeds"]) < set(made.seeds)
-    return [*before.get("extended", []), *([len(before["seeds"])] if more else [])]
+    seen, extended, changed = (home / VERDICTS).exists(), before.get("extended", []), before.get("changed", [])
+    more = set(before["seeds"]) < set(asked["seeds"])
+    other = [key for key in PROMISED if before.get(key) != asked.get(key)]
+    other += ["seeds"] * (before["seeds"] != asked["seeds"] and not more)
+    return {
+        "extended": [*extended, *[len(before["seeds"])] * (seen and more)],
+        "changed": [*dict.fromkeys([*changed, *(other if seen else [])])],
+    }
 
 
 def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, Any]:
@@ -120,6 +128,7 @@ def _recorded(made: Plan, command: Sequence[str], reported: str) -> dict[str, An
     }
     asked["budget"] = next(iter(made.arms.values())).config["budget"]
     asked["impossible"] = made.impossible
+    asked["aliases"] = aliases(list(made.levels.values()))
     asked["sources"] = _sources(made)
     return made.study | asked | {"seeds": made.seeds, "factors": factors, "arms": arms, "trials": trials}
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 class Rank:
     """One of the processes that train a trial together; together they read what one alone would.
 
-    `beside` is how many other trials may run on its device meanwhile.
+    `beside` is how many other trials may run on its device meanwhile, None where nobody knows.
     """
 
     number: int = 0
     world: int = 1
-    beside: int = 0
+    beside: int | None = 0
 
 
 SINGLE = Rank()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from components.registry import unknown
@@ -44,6 +44,16 @@ def refuse_crowded(study: Mapping[str, Any], arms: Sequence[Arm], runtime: Mappi
             f"the study's endpoint {timed[0]} depends on what else runs on the device, and up to {beside + 1} trials "
             "would share one; type runtime.slots=1, or on GPUs runtime.trials_per_device=1"
         )
+
+
+def refuse_strangers(excluded: Iterable[str], trials: Collection[str]) -> None:
+    """Exclusions that are no trial of the study, by the first digits of its id, or may be several."""
+    for id in map(str, excluded):
+        meant = [trial for trial in trials if trial.startswith(id)]
+        if not meant:
+            raise ValueError(f"study.exclude: {unknown('trial', id, trials)}")
+        if len(meant) > 1:
+            raise ValueError(f"study.exclude: {id} is the beginning of {len(meant)} trials: {', '.join(meant)}")
 
 
 def refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:

@@ -25,7 +25,7 @@ from experiments.launch import run
 from experiments.memory import refuse_full_disk
 from experiments.mirror import Mirror
 from experiments.prepare import prepare, prepared, refuse_other_code, reopen_unmeasured, unmeasured
-from experiments.refuse import refuse_crowded
+from experiments.refuse import refuse_crowded, refuse_strangers
 from experiments.smoke import crowding, refuse_broken
 from experiments.state import DONE, state
 from experiments.study import Plan, plan
@@ -61,6 +61,7 @@ class KnockoutSweeper(Sweeper):
         runtime = self.settings.runtime
         results = opened(Path(runtime.results))
         refuse_other_code(results, made, runtime.code)
+        refuse_strangers(made.study["exclude"], {trial.id for trial in made.trials})
         refuse_crowded(made.study, [made.arms[trial.arm] for trial in made.missing(results)], runtime)
         reopen_unmeasured(results, made, runtime.unmeasured)
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
@@ -148,7 +149,7 @@ def write_report(home: Path) -> None:
 def job(config: DictConfig) -> float:
     """What another launcher calls, once a job: train the trial if need be; the study's first endpoint."""
     folder = Path(config.trial) if config.trial else prepared(config)
-    if finished(folder) is None and run([folder], config.runtime).get(folder) not in DONE:
+    if finished(folder) is None and run([folder], config.runtime, beside=None).get(folder) not in DONE:
         raise RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
     return endpoint(folder, config.study.endpoints, HydraConfig.get().sweeper)
 

@@ -39,7 +39,7 @@ def tuning(overrides: Iterable[Override], compose: Compose, made: Plan) -> Plan 
         f"{label}, {_told(choice)}": made.levels[label] | choice for label, choice in product(made.arms, _choices(grid))
     }
     question = f"Which {' and '.join(grid)} serves each arm of {made.name} best?"
-    asked = made.study | {"expect": {}, "margin": {}, "tune": {}, "question": question}
+    asked = made.study | {"expect": {}, "margin": {}, "tune": {}, "exclude": {}, "question": question}
     tried = plan(overrides, compose, arms)
     return replace(tried, name=f"{made.name} tuning", study=asked, seeds=[FIRST_SEED + seed for seed in range(seeds)])
 

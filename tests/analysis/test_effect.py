@@ -10,9 +10,10 @@ import pytest
 from scipy import stats as scipy_stats
 
 from analysis.effect import effects, equivalence, holm, paired
+from analysis.judgement import Judgement
 from analysis.power import detectable, power, seeds_needed
 from analysis.results import Results, opened
-from analysis.verdict import Judgement, verdicts
+from analysis.verdict import verdicts
 
 Write = Callable[..., Path]
 stats: Any = scipy_stats  # its stubs know no result's fields

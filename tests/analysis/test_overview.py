@@ -7,10 +7,9 @@ import pytest
 import yaml
 
 from analysis.effect import holm
-from analysis.overview import effects, named, shared, write_overview
+from analysis.overview import Judged, effects, named, shared, write_overview
 from analysis.report import main
 from analysis.results import Results, names, opened
-from analysis.verdict import verdicts
 
 Write = Callable[..., Path]
 
@@ -28,8 +27,7 @@ def both(write_study: Write) -> list[Results]:
 
 
 def test_effects_of_all_studies_stand_by_arm_and_are_corrected_together(both: list[Results]) -> None:
-    judged = {study.home.name: verdicts(study) for study in both}
-    found = effects(both, judged)
+    found = effects([Judged(study) for study in both])
     assert found.arm.to_list() == ["norm=rmsnorm"] * 3 + ["norm=<b>"] * 3
     assert set(found.study) == {"planted", "again"}
     assert found.p_all.to_list() == pytest.approx(holm(found.p.to_list()))

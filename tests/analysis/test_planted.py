@@ -123,7 +123,7 @@ def test_a_task_that_some_never_solve_has_a_median_and_a_mean_within_the_budget(
         for seed, at in enumerate(times)
     ]
     results = from_frame(pd.DataFrame(rows), endpoints={"solved": "final"})
-    results.measures.loc["steps_to_solve"] = ["steps", "lower", "final"]
+    results.measures.loc["steps_to_solve"] = ["steps", "lower", "final", "exactly"]
     quick, slow = solving(results)
     assert (quick["median"], quick["mean"]) == (100, 150)
     assert (slow["median"], slow["mean"]) == (np.inf, 375)
@@ -178,7 +178,7 @@ def test_layers_and_sites_are_tables_of_means() -> None:
     matrix = matrices(results)["zero_ablation"]
     assert matrix.means.to_numpy().tolist() == [[0.5, 0.5]]
     assert matrix.told().loc["layers.0.ffn", "a"] == "0.5 ± 6"
-    for figure in (heat.depths(results), heat.sites(matrix)):
+    for figure in (heat.depths(results, profiles(results)), heat.sites(matrix)):
         assert "<svg" in plots.svg(figure)
 
 

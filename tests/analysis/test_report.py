@@ -138,4 +138,4 @@ def test_a_pace_counts_only_where_a_trial_had_its_device_to_itself(write_study: 
     results = opened(home)
     assert results.effects().pairs.to_list() == [7]
     (line,) = (line for line in missing(results) if line.startswith("val/loss"))
-    assert line.startswith("val/loss: 2 trials shared their device with others meanwhile")
+    assert line.startswith("val/loss: 2 trials shared their device with others; moved out")
