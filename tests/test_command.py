@@ -158,6 +158,7 @@ def test_a_saved_configuration_is_plain_yaml(swept: Path) -> None:
             ["study.endpoints={gradient_nrom/total: median}"],
             "the study's endpoints: there is no measure 'gradient_nrom",
         ),
+        (["study.exclude={zzz: broken}"], "study.exclude: there is no trial 'zzz'"),
         (["note=a=b=c,[("], "cannot read 'note=a=b=c,[('"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -30,6 +30,8 @@ def test_other_launchers_give_the_same_bits(launcher: str, own: Path, tmp_path: 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "norm=rmsnorm" in ran.stdout and "report: " in ran.stdout
     assert histories(tmp_path) == histories(own)
+    beside = {json.loads(path.read_text())["beside"] for path in tmp_path.glob("results/trials/*/summary.json")}
+    assert beside == {None}, "nobody knows what else these run"
     assert not list(tmp_path.glob("results/**/lease.*"))
 
 

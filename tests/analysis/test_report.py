@@ -6,7 +6,6 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from analysis.curves import curve
@@ -14,6 +13,7 @@ from analysis.limits import missing
 from analysis.plots import looks
 from analysis.report import write_report
 from analysis.results import load, opened
+from tests.analysis.conftest import measured
 
 Write = Callable[..., Path]
 NAMES = ["日本", "a_$b$", "<b>x</b>", "o'brien", "a|b", 'say "x"', "`code`", "a&b"]
@@ -125,17 +125,15 @@ def test_a_study_that_is_not_there_names_the_nearest(write_study: Write, tmp_pat
 
 
 def test_a_pace_counts_only_where_a_trial_had_its_device_to_itself(write_study: Write) -> None:
-    home = write_study(change=0.1)
+    home = write_study(endpoints={"pace": "final"}, margin={})
+    measured(home, "pace", lambda place, seed: 100.0 + place, repeats="alone")
     for folder in sorted(home.parents[1].glob("trials/*")):
-        table = pq.read_table(folder / "history.parquet")
-        field = table.schema.field("val/loss")
-        alone = field.with_metadata({**field.metadata, b"repeats": b"alone"})
-        place = table.schema.get_field_index("val/loss")
-        pq.write_table(table.cast(table.schema.set(place, alone)), folder / "history.parquet")
         said = json.loads((folder / "summary.json").read_text())
-        beside = 1 if folder.name.endswith("3") else 0  # one seed of both arms
+        beside = {"3": 1, "4": None}.get(folder.name[-1], 0)
         (folder / "summary.json").write_text(json.dumps(said | {"beside": beside}))
     results = opened(home)
-    assert results.effects().pairs.to_list() == [7]
-    (line,) = (line for line in missing(results) if line.startswith("val/loss"))
-    assert line.startswith("val/loss: 2 trials shared their device with others; moved out")
+    assert results.effects().pairs.to_list() == [6]
+    (line,) = (line for line in missing(results) if line.startswith("pace"))
+    assert line.startswith(
+        "pace: 2 trials shared their device with others and nobody knows of 2 trials whether they did"
+    )
