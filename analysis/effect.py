@@ -38,7 +38,7 @@ def effects(results: Results) -> pd.DataFrame:
     family = max(1, len(results.endpoints) * len(others))
     made = []
     for measure, table in results.endpoints.items():
-        unit = results.measures.unit.get(measure, "share of trials")
+        unit = results.unit(measure)
         said = (
             {"arm": arm, "endpoint": measure, "unit": unit} | paired(table[baseline], table[arm], family)
             for arm in others

@@ -21,11 +21,8 @@ def depths(results: Results, shown: Mapping[str, pd.DataFrame]) -> Figure:
         panels = figure.subplots(lines, columns, squeeze=False).flatten()
         for panel, (family, found) in zip(panels, shown.items(), strict=False):
             sns.heatmap(found, ax=panel, annot=found.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
-            panel.set(
-                title=f"{family} ({results.measures.unit[f'{family}/layers.{found.columns[0]}']})",
-                xlabel="layer",
-                ylabel="",
-            )
+            first = f"{family}/layers.{found.columns[0]}"
+            panel.set(title=results.labelled(first).replace(first, family), xlabel="layer", ylabel="")
             panel.tick_params(axis="y", rotation=0, length=0)
         for panel in panels[len(shown) :]:
             panel.remove()

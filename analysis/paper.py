@@ -46,7 +46,7 @@ def values(results: Results) -> pd.DataFrame:
         said = {
             arm: f"{table[arm].mean():.4g} ± {table[arm].std():.2g} (n = {table[arm].count()})" for arm in results.arms
         }
-        found[f"{endpoint} ({results.measures.unit.get(endpoint, 'share')})"] = found.arm.map(said)
+        found[results.labelled(endpoint)] = found.arm.map(said)
     counted = {arm: f"{size['parameters']:,}" for arm, size in sizes.items()}
     return found.assign(parameters=found.arm.map(counted), FLOPs=[f"{sizes[arm]['flops']:.3g}" for arm in found.arm])
 

@@ -68,8 +68,8 @@ def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: fl
             axes.plot(row["effect"], place, "o", color=look["color"], markersize=6)
         axes.set_yticks(range(len(drawn)), labels)
         axes.set_ylim(len(drawn) - 0.5, -0.5)
-        unit = drawn[0]["unit"] if drawn else ""
-        axes.set_xlabel(f"difference in {endpoint} ({unit})")
+        unit = f" ({drawn[0]['unit']})" if drawn and drawn[0]["unit"] else ""
+        axes.set_xlabel(f"difference in {endpoint}{unit}")
     return figure
 
 
@@ -88,7 +88,7 @@ def curves(results: Results, measure: str) -> Figure:
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("optimizer step")
-        axes.set_ylabel(f"{measure} ({results.measures.unit[measure]})")
+        axes.set_ylabel(results.labelled(measure))
         _legend(figure)
     return figure
 
@@ -112,7 +112,7 @@ def interactions(results: Results, endpoint: str, factors: Sequence[str]) -> Fig
             halves = pd.Series({where: half_width(values) for where, values in arms.items()}).reindex(first)
             axes.errorbar(range(len(first)), means, halves, label=f"{lines}={level}", capsize=3, marker="o", **look)
         axes.set_xticks(range(len(first)), first)
-        axes.set(xlabel=across, ylabel=f"{endpoint} ({results.measures.unit.get(endpoint, 'share of trials')})")
+        axes.set(xlabel=across, ylabel=results.labelled(endpoint))
         _legend(figure)
     return figure
 

@@ -18,7 +18,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"signed": words.signed, "plain": words.plain, "cell": words.cell}
+    made.filters |= {"signed": words.signed, "plain": words.plain, "interval": words.interval, "cell": words.cell}
     return made
 
 

@@ -44,6 +44,14 @@ class Results:
         """The columns of `trials` that are settings: `norm`, `norm.eps`, `model.width`, …"""
         return sorted(set(self.trials.columns) - {*get_type_hints(Trials), "diverged_step"})
 
+    def unit(self, measure: str) -> str:
+        """A measure's unit; empty where it is a bare number."""
+        return self.measures.unit.get(measure, "share of trials").removeprefix("1")
+
+    def labelled(self, measure: str) -> str:
+        """A measure with its unit, as axes and columns name it."""
+        return f"{measure} ({unit})" if (unit := self.unit(measure)) else measure
+
     def whole(self) -> "Results":
         """The same with the trials that the study excludes."""
         return replace(self, trials=self.trials.assign(status=self.trials.ended))

@@ -30,10 +30,17 @@ class Said:
         if row["identical"]:
             return f"{subject} is identical to {self.baseline}'s under every seed (n = {row['pairs']}){self._became()}."
         direction = "higher" if row["effect"] > 0 else "lower"
-        size = f"{abs(row['effect']):.3g} {row['unit']} {direction} than under {self.baseline}"
+        size = f"{self._size()} {direction} than under {self.baseline}"
         if row["pairs"] == 1:
             return f"{subject} is {size}, in one seed; one seed has no interval."
         return f"{subject} is {size} ({self._between()}, n = {row['pairs']}){self._became()}."
+
+    def _size(self) -> str:
+        """The effect without its sign; of shares of trials in percentage points."""
+        size, unit = abs(self.row["effect"]), self.row["unit"]
+        if unit == "share of trials":
+            return f"{100 * size:.3g} percentage points"
+        return f"{size:.3g} {unit}".rstrip()
 
     def _between(self) -> str:
         """How sure that is."""

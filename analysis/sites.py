@@ -37,4 +37,4 @@ def _matrix(results: Results, family: str) -> Matrix | None:
     tables = {name.removeprefix(f"{family}/"): results.endpoint(name, "final") for name in names}
     means = pd.DataFrame({site: table.mean() for site, table in tables.items()}).T
     halves = pd.DataFrame({site: table.apply(half_width) for site, table in tables.items()}).T
-    return Matrix(means[results.arms], halves[results.arms], results.measures.unit[names[0]])
+    return Matrix(means[results.arms], halves[results.arms], results.unit(names[0]))
