@@ -8,7 +8,7 @@ demo: .venv/installed
 	$(BIN)/knockout demo
 
 test: .venv/installed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/installed
 	$(BIN)/ruff check .

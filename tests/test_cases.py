@@ -13,7 +13,6 @@ import yaml
 from experiments.folder import safe
 from tests.conftest import QUICK, Command, called, trained, typed
 
-pytestmark = pytest.mark.xdist_group("cases")  # they share a folder
 ODD = "日本 語 a#1 50% me@x p/q"
 
 

@@ -9,7 +9,6 @@ import yaml
 
 from tests.conftest import QUICK, Command, called, runs, trained, typed
 
-pytestmark = pytest.mark.xdist_group("swept")  # they share a sweep
 SWEEP = ("norm=layernorm,rmsnorm", "placement=pre,post", "seed=range(2)")
 
 

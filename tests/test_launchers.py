@@ -7,7 +7,6 @@ import pytest
 
 from tests.conftest import QUICK, called, typed
 
-pytestmark = pytest.mark.xdist_group("launchers")  # they share what they are compared with
 WORDS = ("norm=layernorm,rmsnorm", *QUICK, "runtime.tracking_uri=none")
 
 

@@ -15,7 +15,6 @@ from experiments.trained import opened
 from tests.conftest import QUICK, Command, called, trained
 
 pytestmark = [
-    pytest.mark.xdist_group("probe"),  # they share what they ask
     pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning"),
 ]
 WORDS = (

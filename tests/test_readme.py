@@ -30,7 +30,6 @@ def test_there_are_two_commands_and_a_tour_of_five() -> None:
     assert [line.split()[0] for line in LINES] == ["make"] * 2 + ["knockout"] * 5
 
 
-@pytest.mark.xdist_group("tour")  # in one folder, one after the other
 @pytest.mark.parametrize("line", [line for line in LINES if line.startswith("knockout")])
 def test_each_command_runs(line: str, folder: Path) -> None:
     words = shlex.split(line)[1:]

@@ -11,7 +11,6 @@ from analysis import from_frame, load
 from experiments.verify import Difference, first_difference
 from tests.conftest import QUICK, called, typed
 
-pytestmark = pytest.mark.xdist_group("verify")  # they share what they verify
 WORDS = ("run", "norm=layernorm,rmsnorm", *QUICK, "runtime.tracking_uri=none")
 
 

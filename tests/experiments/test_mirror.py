@@ -12,7 +12,6 @@ from experiments.sent import CUT, LONGEST, legal
 from tests.conftest import QUICK, called, runs
 
 pytestmark = [
-    pytest.mark.xdist_group("mirror"),  # they share a sweep
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),  # MLflow's own
 ]
 WORDS = ("norm=layernorm,rmsnorm", *QUICK)
