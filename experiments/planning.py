@@ -23,6 +23,7 @@ from experiments.sweep import KnockoutSweeper, announcement, say
 from experiments.tune import tuning
 
 TIMED = 4  # steps of each arm
+COUNTED = ("solved", "diverged")  # endpoints of 0 and 1
 
 
 def main(words: list[str]) -> None:
@@ -57,6 +58,7 @@ class PlanSweeper(KnockoutSweeper):
         say(_hours(made, missing, tried.seconds, runtime))
         say(crowding(made.arms, tried, runtime))
         say(_sight(made, results))
+        say(_exactly(made))
         say(_unproven(made))
 
 
@@ -94,6 +96,18 @@ def _unproven(made: Plan) -> str:
     return "\n".join(["what must not be concluded from it:", *(f"  {line}" for line in found)]) if found else ""
 
 
+def _exactly(made: Plan) -> str:
+    """Whether endpoints of 0 and 1, which have exact tests only, could be decided by so many seeds."""
+    from analysis.power import pairs_for_exact
+
+    counted = [name for name in made.study["endpoints"] if name in COUNTED]
+    family = max(1, len(made.arms) - 1) * len(made.study["endpoints"])
+    fewest = pairs_for_exact(0.05 / family)
+    if not counted or len(made.seeds) >= fewest:
+        return ""
+    return f"{', '.join(counted)}: exact tests of {family} rows decide nothing with fewer than {fewest} seeds"
+
+
 def _sight(made: Plan, results: Path) -> str:
     """The smallest effects that the seeds could see, by the spread that finished trials of the study have shown."""
     from analysis.power import detectable  # scipy takes a second to load
@@ -107,6 +121,6 @@ def _sight(made: Plan, results: Path) -> str:
     if not file.exists():
         return f"{title}; in units, once two seeds have finished"
     with file.open(encoding="utf-8") as rows:
-        read = [row for row in csv.DictReader(rows) if row["deviation"]]
+        read = [row for row in csv.DictReader(rows) if row["deviation"] and row["low"]]
     lines = [f"  {r['arm']}, {r['endpoint']}: {seen * float(r['deviation']):.3g} {r['unit']}" for r in read]
     return "\n".join([f"{title}:", *lines])
