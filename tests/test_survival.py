@@ -20,7 +20,7 @@ from tests.test_processes import awaited, steps, workers
 
 FAULTY = f"plugins=[{ROOT / 'tests' / 'faulty.py'}]"
 SWEEP = (
-    FAULTY, "norm=layernorm,slow,raises,blows_up", "seed=range(6)", *QUICK[1:], "trainer.max_steps=24",
+    FAULTY, "norm=layernorm,slow,raises,blows_up", "seed=range(4)", *QUICK[1:], "trainer.max_steps=24",
     "runtime.smoke=0",
 )  # fmt: skip
 
@@ -75,8 +75,9 @@ def test_a_sweep_survives_kills_interrupts_a_full_disk_a_locked_database_an_erro
     for _ in range(2):
         awaited(lambda: workers(first.pid))[0].kill()
     waiting = awaited(lambda: [trial for trial in trials.iterdir() if not any(trial.glob("trial.log"))])
-    (sorted(waiting, key=turn)[2] / "history.parquet.part").symlink_to("/dev/full")
-    awaited(lambda: len(histories(tmp_path)) >= 4)
+    full = sorted(waiting, key=turn)[1] / "history.parquet.part"
+    full.symlink_to("/dev/full")
+    awaited(lambda: not full.is_symlink() and len(histories(tmp_path)) >= 3)
     family += psutil.Process(first.pid).children(recursive=True)
     first.kill()  # the parent
     lock.execute("rollback")
@@ -85,7 +86,7 @@ def test_a_sweep_survives_kills_interrupts_a_full_disk_a_locked_database_an_erro
     assert not psutil.wait_procs(family, timeout=60)[1]
 
     second = start()  # interrupted twice
-    awaited(lambda: len(histories(tmp_path)) >= 10)
+    awaited(lambda: len(histories(tmp_path)) >= 6)
     family += psutil.Process(second.pid).children(recursive=True)
     os.kill(second.pid, signal.SIGINT)
     time.sleep(0.2)
@@ -95,20 +96,20 @@ def test_a_sweep_survives_kills_interrupts_a_full_disk_a_locked_database_an_erro
 
     third = typed(tmp_path, "run", *SWEEP)
     assert third.returncode == 1
-    assert "6 trials failed; the same command runs what is left, and only that" in third.stdout, third.stdout
+    assert "4 trials failed; the same command runs what is left, and only that" in third.stdout, third.stdout
     assert "RuntimeError: bad luck in a part" in third.stdout
 
     undisturbed = tmp_path_factory.mktemp("undisturbed")
     assert typed(undisturbed, "run", *SWEEP, "runtime.tracking_uri=none").returncode == 1
-    assert len(histories(tmp_path)) == 18
+    assert len(histories(tmp_path)) == 12
     assert histories(tmp_path) == histories(undisturbed)
     statuses = [summary["status"] for trial in trials.iterdir() if (summary := finished(trial)) is not None]
-    assert sorted(statuses) == ["diverged"] * 6 + ["finished"] * 12
+    assert sorted(statuses) == ["diverged"] * 4 + ["finished"] * 8
 
     assert typed(tmp_path, "sync").returncode == 0
     states = {run["name"]: run["state"] for run in runs(tmp_path)}
-    assert len(states) == 25
-    assert sorted(states.values()) == sorted(["FAILED"] * 7 + ["FINISHED"] * 18)
+    assert len(states) == 17
+    assert sorted(states.values()) == sorted(["FAILED"] * 5 + ["FINISHED"] * 12)
     assert not psutil.wait_procs(family, timeout=30)[1]
     assert not [p for p in psutil.process_iter(["cwd"]) if p.info["cwd"] == str(tmp_path)]
     assert not list(tmp_path.rglob("lease.*")) and not list(tmp_path.rglob("*.part"))
