@@ -67,8 +67,8 @@ def paired(baseline: pd.Series, level: pd.Series, family: int = 1) -> dict[str, 
     found |= {"effect": float((both.level - both.baseline).mean()), "identical": len(change) > 0 and not change.any()}
     if len(change) < 2:
         return found
-    shares = bool(both.isin([0.0, 1.0]).all(axis=None))
-    if shares:
+    exactly = shares(both)
+    if exactly:
         found |= _shares(change, (1 - LEVEL) / family)
     elif not flat(both):
         found |= _spread(change, (1 - LEVEL) / family)
@@ -76,7 +76,12 @@ def paired(baseline: pd.Series, level: pd.Series, family: int = 1) -> dict[str, 
         found["deviation"] = 0.0
     else:
         found["saved"] = (both.baseline.var() + both.level.var()) / change.var(ddof=1)
-    return found | _tested(change, exactly=shares or flat(both))
+    return found | _tested(change, exactly=exactly or flat(both))
+
+
+def shares(values: pd.DataFrame) -> bool:
+    """Whether all values that are there are 0 or 1, so that their mean is a share."""
+    return bool((values.isin([0.0, 1.0]) | values.isna()).all(axis=None))
 
 
 def flat(both: pd.DataFrame) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from analysis.effect import holm, paired
+from analysis.effect import holm, paired, shares
 from analysis.results import Results
 
 Levels = Mapping[str, str]
@@ -29,9 +30,16 @@ def factorial(results: Results) -> pd.DataFrame:
     made: list[dict[str, Any]] = []
     for measure, table in results.endpoints.items():
         rows = [*_mains(table, levels, base), *_interactions(table, levels, base)] or [*_contrasts(table, levels, base)]
+        rows = [_exactly(row) for row in rows] if shares(table) else rows
         corrected = holm([row["p"] for row in rows])
         made += ({"endpoint": measure, **row, "p_holm": p} for row, p in zip(rows, corrected, strict=True))
     return pd.DataFrame(made)
+
+
+def _exactly(row: dict[str, Any]) -> dict[str, Any]:
+    """An effect on shares: no t-interval, which can reach beyond 1; tested exactly where there is such a test."""
+    p = row["p"] if np.isnan(row["p_sign_flip"]) else row["p_sign_flip"]
+    return row | {"low": np.nan, "high": np.nan, "p": p}
 
 
 def _mains(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> Iterable[dict[str, Any]]:

@@ -29,9 +29,9 @@ def curves(results: Results) -> pd.DataFrame:
         made.append(
             {"group": group, "rate": float(own[RATE]), **told, "diverged": int((ended.status == "diverged").sum())}
         )
-    return pd.DataFrame([row for row in made if row["n"]]).sort_values(
-        ["group", "rate"], kind="stable", ignore_index=True
-    )
+    order = {group: place for place, group in enumerate(dict.fromkeys(row["group"] for row in made))}
+    made.sort(key=lambda row: (order[row["group"]], row["rate"]))
+    return pd.DataFrame([row for row in made if row["n"]])
 
 
 def start(results: Results) -> pd.Series:

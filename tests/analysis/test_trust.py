@@ -171,3 +171,13 @@ def test_seeds_may_have_names_and_a_step_one_value() -> None:
     assert from_frame(table, endpoints={"loss": "final"}).effects().effect.to_list() == [1.0]
     with pytest.raises(ValueError, match="loss has several values for one arm, seed and step"):
         from_frame(pd.concat([table, table]), endpoints={"loss": "final"})
+
+
+def test_main_effects_on_shares_have_no_interval_that_reaches_beyond_them() -> None:
+    rows = [
+        {"a": a, "b": b, "seed": seed, "step": 1, "solved": float(a == b == "0" and seed != 3)}
+        for a in "01" for b in "01" for seed in range(8)
+    ]  # fmt: skip
+    found = factorial(from_frame(pd.DataFrame(rows), arm=["a", "b"], endpoints={"solved": "final"}))
+    assert found.low.isna().all() and found.p.notna().all()
+    assert (found.p == found.p_sign_flip).all()
