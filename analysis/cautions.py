@@ -40,7 +40,8 @@ CAUTIONS = (
     ),
     Caution(
         "that the division by √d_k only sets where attention starts, or that it does more: under Adam the logits of "
-        "scale=at_init move √d_k times as far with each step, so that it fails at lower rates; vary optimizer.lr",
+        "scale=at_init move √d_k times as far with each step, and fail at rates where scale=sqrt still learns; "
+        "cross scale with optimizer.lr",
         lambda c: c.among("scale", "sqrt", "at_init") == 2 and not c.crossed("scale", "optimizer.lr"),
     ),
     Caution(
@@ -102,6 +103,10 @@ CAUTIONS = (
         "that tying embeddings helps or hurts: a tied readout starts with logits as large as embeddings make it; cross "
         "readout with init.embedding",
         lambda c: c.swept("readout") and not c.crossed("readout", "init.embedding"),
+    ),
+    Caution(
+        "that it is so at other learning rates: they were not tuned for each arm, nor crossed with every factor",
+        lambda c: any(not c.crossed(factor, "optimizer.lr") for factor in c.factors if factor != "optimizer.lr"),
     ),
     Caution(
         "that it is so at other sizes: not every factor was crossed with model.depth or model.width",

@@ -19,6 +19,8 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--results", default="results", help="the results folder (default: results)")
     given = parser.parse_args(arguments)
     first, second = (load(given.results, name) for name in given.studies)
+    if first.home == second.home:
+        raise ValueError(f"{first.study['name']} is compared with itself; name two studies")
     print("\n".join([told(first, second), settings(first, second), *common(first, second)]))
 
 
@@ -56,7 +58,7 @@ def told(first: Results, second: Results) -> str:
 def common(first: Results, second: Results) -> list[str]:
     """A line if the studies refer to the same trials, in which case the interval of a difference means nothing."""
     both = len({*first.trials.trial} & {*second.trials.trial})
-    return [f"they have {both} trials in common: they are not independent, as the intervals have it"] * bool(both)
+    return [f"they have {both} trials in common, so that intervals of independent studies mean little"] * bool(both)
 
 
 def baselines(studies: Sequence[Results]) -> dict[str, list[Any]]:

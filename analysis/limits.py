@@ -13,15 +13,13 @@ from analysis.results import Results, summary
 from analysis.verdict import Verdict
 
 MATCHED = 0.01  # what a budget calls equal
-RATE = "optimizer.lr"
+AGAIN = "where another study trained them without it, runtime.unmeasured=again measures it"
 
 
 def missing(results: Results) -> list[str]:
     """What a reader might think is there and is not: trials by name, and all else."""
-    return [
-        *(_absence(trial) for trial in rows(results.trials) if trial["status"] != "finished"),
-        *reservations(results),
-    ]
+    excluded, absent = results.study.get("exclude", {}), results.trials[results.trials.status != "finished"]
+    return [*(_absence(trial, excluded) for trial in rows(absent)), *reservations(results)]
 
 
 def reservations(results: Results) -> list[str]:
@@ -58,15 +56,13 @@ def unproven(results: Results, judged: Iterable[Verdict]) -> list[str]:
 def _tuning(results: Results) -> list[str]:
     """What arms chose for themselves, and where a better choice may lie beyond what was tried."""
     tuned: Mapping[str, Mapping[str, str]] = results.study.get("tuned", {})
-    own = RATE in results.study["factors"] or any(RATE in levels for levels in tuned.values())
-    fixed = [] if own else ["learning rates were not tuned for each arm: an effect holds at this rate"]
     if not tuned:
-        return fixed
+        return []
     chosen = [f"{arm}: {key}={value}" for arm, levels in tuned.items() for key, value in levels.items()]
     edges = results.study["edges"]
     beyond = [f"on the edge of what was tried, so that better may lie beyond: {'; '.join(edges)}"] * bool(edges)
     tried = f"chosen for each arm on seeds of their own: {'; '.join(chosen)}; with the same for all arms: study"
-    return [f"{tried} {results.study['tuning']!r}", *beyond, *fixed]
+    return [f"{tried} {results.study['tuning']!r}", *beyond]
 
 
 def _unmeasured(results: Results) -> list[str]:
@@ -79,7 +75,8 @@ def _unmeasured(results: Results) -> list[str]:
     told += [f"nobody knows of {unknown} trials whether they did"] * bool(unknown)
     alone = f"{' and '.join(told)}; moved out of trials/ they run again, alone with runtime.slots=1"
     timed = {measure for measure in lacking if told and results.measures.repeats.get(measure) == "alone"}
-    return [f"{m}: {alone if m in timed else f'no finite number in {n} finished trials'}" for m, n in lacking.items()]
+    few = {m: f"no finite number in {n} finished trials; {AGAIN}" for m, n in lacking.items()}
+    return [f"{measure}: {alone if measure in timed else reason}" for measure, reason in few.items()]
 
 
 def _of_other_code(results: Results) -> list[str]:
@@ -130,10 +127,11 @@ def _clairvoyant(results: Results) -> list[str]:
     return list(trials.arm[(trials["mask"] == "full") & (trials["objective"] == "causal_lm")].unique())
 
 
-def _absence(trial: Mapping[str, Any]) -> str:
+def _absence(trial: Mapping[str, Any], excluded: Mapping[Any, str]) -> str:
     where = f"{trial['arm']}, seed {trial['seed']}"
     if trial["status"] == "excluded":
-        return f"{where}: excluded by the study (trial {trial['trial']}, which {trial['ended']})"
+        reasons = [reason for id, reason in excluded.items() if trial["trial"].startswith(str(id))]
+        return f"{where}: excluded: {'; '.join(reasons)} (trial {trial['trial']}, which {trial['ended']})"
     if trial["status"] == "diverged":
         step = int(trial["diverged_step"])
         return f"{where}: diverged at step {step}; it counts as diverged and in no mean (trial {trial['trial']})"

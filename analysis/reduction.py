@@ -49,12 +49,18 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
 
 def refuse_unknown(study: Mapping[str, Any], measured: Collection[str], arms: Collection[str]) -> None:
     """Raises ValueError for an endpoint that nothing measures, or an expectation of an arm that is not there."""
+    for label, expected in study["expect"].items():
+        if not isinstance(expected, Mapping):
+            raise ValueError(f"expect {label}: say of which endpoint: {{{label}: {{ENDPOINT: {expected}}}}}")
     wished = [name for expected in study["expect"].values() for name in expected]
     for name in (*study["endpoints"], *study["margin"], *wished):
         if name not in measured:
-            raise ValueError(f"the study's endpoints: {unknown('measure', name, measured)}")
+            raise ValueError(f"endpoints, margin and expect name measures: {unknown('measure', name, measured)}")
     for reduction in study["endpoints"].values():
         reducer(reduction)
+    for name, margin in study["margin"].items():
+        if not margin > 0:
+            raise ValueError(f"the margin of {name} must be more than 0, was given {margin}")
     for label, expected in study["expect"].items():
         if label not in arms:
             raise ValueError(f"the study's expectations: {unknown('arm', label, arms)}")

@@ -84,6 +84,12 @@ class Results:
 
         return effects(self)
 
+    def verdicts(self) -> pd.DataFrame:
+        """The effects with what was expected of each, the judgement and a sentence to quote."""
+        from analysis.verdict import frame, verdicts  # which stand on this module
+
+        return frame(verdicts(self))
+
     def endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
         """One number a trial, seeds by arms; NaN where a trial diverged, is missing, or has no finite one.
 
@@ -117,6 +123,8 @@ def load(results: str | Path, study: str) -> Results:
 def names(results: str | Path) -> list[str]:
     """The folders of all studies. Raises FileNotFoundError if there is none."""
     there = sorted(path.parent.name for path in Path(results).glob("studies/*/study.yaml"))
+    if not Path(results).exists():
+        raise FileNotFoundError(f"there is no folder {Path(results).absolute()}; name another: --results FOLDER")
     if not there:
         raise FileNotFoundError(f"{Path(results).absolute()} holds no study; name another folder: --results FOLDER")
     return there
@@ -127,7 +135,7 @@ def found(results: str | Path, study: str) -> Path:
 
     Raises FileNotFoundError if there is none of that name, naming those there are.
     """
-    homes = {path.parent.name: path.parent for path in sorted(Path(results).glob("studies/*/study.yaml"))}
+    homes = {name: Path(results, "studies", name) for name in names(results)}
     if study in homes:
         return homes[study]
     named = {read_study(home)["name"]: home for home in homes.values()}

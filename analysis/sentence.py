@@ -52,7 +52,9 @@ class Said:
         """What the judgement rests on, and what became of the expectation."""
         wanted = f" ({self.expected})" if self.expected else ""
         if self.judgement is Judgement.undecided:
-            return f": undecided{self._seeds()}"
+            apart = self.row["low"] > 0 or self.row["high"] < 0
+            corrected = f", as p is {self.row['p_holm']:.2g} after the correction" if apart and not self._same() else ""
+            return f": undecided{corrected}{self._seeds()}"
         if self.judgement is Judgement.contradicted:
             return f", contrary to what was expected{wanted}"
         if self.judgement is Judgement.supported and self.expected != "same":
@@ -61,6 +63,9 @@ class Said:
         if self.judgement is Judgement.supported:
             return f"{alike}, as expected"
         return alike if self.judgement is Judgement.equivalent else ""
+
+    def _same(self) -> bool:
+        return self.expected == "same"
 
     def _little(self) -> str:
         """Whether all of the interval is less than the study calls a difference worth having."""

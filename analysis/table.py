@@ -60,11 +60,15 @@ def from_frame(
     for column in (*factors, seed, step, *endpoints):
         if column not in frame:
             raise ValueError(unknown("column", column, map(str, frame.columns)))
+        empty = int(frame[column].isna().sum())
+        if empty == len(frame) or (empty and column not in endpoints):
+            raise ValueError(f"the column {column!r} is empty in {empty} of {len(frame)} rows")
     labels = frame[factors[0]].astype(str) if isinstance(arm, str) else _labels(frame, factors)
     own = frame.assign(arm=labels, seed=_numbers(frame[seed]), step=frame[step])
     for column in endpoints:
         if own.dropna(subset=[column]).duplicated(["arm", "seed", "step"]).any():
-            raise ValueError(f"{column} has several values for one arm, seed and step; name all columns that make arms")
+            several = f"{column} has several values for one arm, seed and step"
+            raise ValueError(f"{several}; drop rows that come twice, or name all columns that make arms")
     own = own if "tokens" in own else own.assign(tokens=np.nan)
     arms = list(dict.fromkeys(own.arm))
     if baseline is not None and baseline not in arms:

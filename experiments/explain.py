@@ -62,8 +62,13 @@ def _unknown(key: str, parent: object) -> str:
 
 
 def _parse(error: OverrideParseException) -> str:
-    key, _, value = error.override.partition("=")
-    return f"cannot read {error.override!r}; if the value has special characters, quote it twice: '{key}=\"{value}\"'"
+    typed = error.override.lstrip("+")
+    key, _, value = typed.partition("=")
+    if key.startswith(FREE):
+        return f"cannot read {typed!r}: names with = or / in them cannot be typed here; write {key} in the study's file"
+    if value.startswith('"'):
+        return f"cannot read {typed!r}: {str(error).splitlines()[0]}"
+    return f"cannot read {typed!r}; if the value has special characters, quote it twice: '{key}=\"{value}\"'"
 
 
 def _words(error: BaseException) -> str:

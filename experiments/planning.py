@@ -49,6 +49,7 @@ class PlanSweeper(KnockoutSweeper):
         missing = {trial.id: trial.arm for trial in made.missing(results)}
         made.refuse_untrainable(missing.values())
         refuse_crowded(made.study, [made.arms[label] for label in missing.values()], runtime)
+        say(made.study["question"])
         say(announcement(made, len(missing)))
         say("" if runtime.unmeasured == "again" else unmeasured(results, made))
         tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)

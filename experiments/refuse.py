@@ -30,6 +30,8 @@ def refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: l
             raise ValueError(f"{factor} is a factor of this study and on the command line too; leave one of them out")
     for factor in (*factors, *axes):
         root = factor.lstrip("+").partition(".")[0]
+        if root == "study" and "." not in factor:
+            raise ValueError("studies are run one by one: a command for each")
         if root == "seed":
             raise ValueError("seed is no factor: every arm runs under the same seeds; set study.seeds")
         if root not in roots or factor == "model":

@@ -15,6 +15,7 @@ from unittest import mock
 CONF = Path(__file__).resolve().parents[1] / "conf"
 # Hydra's own commands, which it does not take together with --multirun; anything else is a sweep, if only of one trial.
 HYDRAS = {"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-help", "--version", "--shell-completion", "-sc", "-m"}
+VALUED = {"--config-dir", "-cd", "--config-name", "-cn", "--config-path", "-cp", "--package", "-p", "--cfg", "-c"}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     given = list(sys.argv[1:] if arguments is None else arguments)
     multirun = [] if (HYDRAS | {"--multirun"}) & {word.partition("=")[0] for word in given} else ["--multirun"]
-    sys.argv = ["knockout run", *multirun, *held(given)]
+    sys.argv = ["knockout run", *multirun, *options_first(held(given))]
     wants_trace = "HYDRA_FULL_ERROR" in os.environ
     for number in (signal.SIGTERM, signal.SIGUSR1):  # Slurm sends either before time is up
         signal.signal(number, signal.default_int_handler)
@@ -47,6 +48,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if wants_trace:
             raise
         sys.exit(explained(error))
+
+
+def options_first(words: Sequence[str]) -> list[str]:
+    """Words with Hydra's options before all settings: it takes them nowhere else.
+
+    >>> options_first(["study=mine", "--config-dir", "conf", "norm=none"])
+    ['--config-dir', 'conf', 'study=mine', 'norm=none']
+    """
+    left, options, settings = list(words), [], []
+    while left:
+        word = left.pop(0)
+        options += [word, *([left.pop(0)] if word in VALUED and left else [])] if word.startswith("-") else []
+        settings += [] if word.startswith("-") else [word]
+    return [*options, *settings]
 
 
 def held(words: Sequence[str]) -> list[str]:

@@ -149,9 +149,11 @@ def noted(label: str) -> Iterator[None]:
 
 def _seeds(seeds: Any, only: int) -> list[int]:
     """A number of seeds from 0, or the seeds themselves; one seed means the configuration's own."""
-    if not isinstance(seeds, int):
-        return [int(seed) for seed in seeds]
-    return list(range(seeds)) if seeds > 1 else [only]
+    if isinstance(seeds, int) and seeds > 0:
+        return list(range(seeds)) if seeds > 1 else [only]
+    if isinstance(seeds, int | str):
+        raise ValueError(f"study.seeds={seeds}: must be how many, at least 1, or a list of seeds: study.seeds=[3,7]")
+    return [int(seed) for seed in seeds]
 
 
 def _name(levels: Mapping[str, Levels], fixed: list[str]) -> str:

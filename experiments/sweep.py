@@ -65,7 +65,7 @@ class KnockoutSweeper(Sweeper):
         refuse_crowded(made.study, [made.arms[trial.arm] for trial in made.missing(results)], runtime)
         reopen_unmeasured(results, made, runtime.unmeasured)
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
-        missing, home = prepare(results, made, [*hydra, *arguments], runtime.results)
+        missing, home = prepare(results, made, [*_searched(self.settings), *hydra, *arguments], runtime.results)
         say(announcement(made, len(missing)))
         say(unmeasured(results, made))
         if runtime.failed == "leave":
@@ -89,6 +89,13 @@ class KnockoutSweeper(Sweeper):
         if missing:
             assert self.launcher is not None
             self.launcher.launch([[f"trial={word(str(folder))}"] for folder in missing], initial_job_idx=0)
+
+
+def _searched(settings: DictConfig) -> list[str]:
+    """Hydra's option for a folder of the user's own configurations, if there was one; relative if it is here."""
+    own = [Path(each.path) for each in settings.hydra.runtime.config_sources if each.provider == "command-line"]
+    named = [path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path for path in own]
+    return [word for path in named for word in ("--config-dir", str(path))]
 
 
 def reported(home: Path, trials: Iterable[Path]) -> bool:

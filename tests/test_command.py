@@ -155,8 +155,16 @@ def test_a_saved_configuration_is_plain_yaml(swept: Path) -> None:
         ),
         (
             ["study.endpoints={gradient_nrom/total: median}"],
-            "the study's endpoints: there is no measure 'gradient_nrom",
+            "endpoints, margin and expect name measures: there is no measure 'gradient_nrom",
         ),
+        (["study.margin={val/loss: -0.1}"], "the margin of val/loss must be more than 0, was given -0.1"),
+        (["study.seeds=0"], "study.seeds=0: must be how many, at least 1, or a list of seeds"),
+        (["study.seeds=abc"], "study.seeds=abc: must be how many, at least 1, or a list of seeds"),
+        (
+            ["study.expect={norm=none: {val/loss: lower}}"],
+            "cannot read 'study.expect={norm=none: {val/loss: lower}}': ",
+        ),
+        (["study=norm,ffn"], "studies are run one by one"),
         (["study.exclude={zzz: broken}"], "study.exclude: there is no trial 'zzz'"),
         (["note=a=b=c,[("], "cannot read 'note=a=b=c,[('"),
     ],
@@ -187,6 +195,19 @@ def test_a_text_shorter_than_the_context_is_refused_with_both_numbers(command: C
 
 def test_wrong_commands_studies_and_kinds_get_a_sentence(command: Command) -> None:
     assert "there is no command 'rnu' (did you mean 'run'?)" in command("rnu").stderr
-    assert "there is no study 'nomr'" in command("report", "nomr").stderr
+    assert "there is no folder" in command("report", "nomr").stderr
     assert "there is no kind 'nrom' (did you mean 'norm'?)" in command("parts", "nrom").stderr
     assert "holds no mlflow.db" in command("ui").stderr
+
+
+def test_a_study_of_ones_own_is_run_again_by_the_command_that_its_page_names(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "conf" / "study").mkdir(parents=True)
+    asked = "# @package _global_\nstudy: {name: mine, factors: {norm: [layernorm, rmsnorm]}}\n"
+    (tmp_path / "conf" / "study" / "mine.yaml").write_text(asked)
+    ran = command("run", "study=mine", "--config-dir", "conf", *QUICK, "runtime.tracking_uri=none")
+    assert ran.returncode == 0, ran.stderr
+    page = (tmp_path / "results" / "studies" / "mine" / "report.md").read_text()
+    assert "knockout run --config-dir conf study=mine" in page
+    again = command("retry", "mine")
+    assert again.returncode == 0, again.stderr
+    assert trained(again) == 0

@@ -77,7 +77,7 @@ def test_studies_are_compared_and_listed(home: Path) -> None:
         (("verify", "thrid"), "there is no study 'thrid'"),
         (("verify", "first", "--trials", "0"), "of which 0 cannot be verified"),
         (("compare", "first", "frist"), "did you mean 'first'?"),
-        (("report", "--results", "nowhere"), "holds no study; name another folder: --results FOLDER"),
+        (("report", "--results", "nowhere"), "name another: --results FOLDER"),
     ],
 )
 def test_mistakes_get_a_sentence(home: Path, words: tuple[str, ...], sentence: str) -> None:

@@ -50,6 +50,7 @@ def crossed(change: dict[str, Any], *others: dict[str, Any]) -> list[dict[str, A
         ("leaving out a norm", [{"norm": "none"}], [{"norm": "rmsnorm"}]),
         ("leaving out a norm", [{"layers.1.norm": "none"}], [{"norm": "none"} | LARGE]),
         ("tying embeddings", [{"readout": "tied"}], crossed({"readout": "tied"}, {"init.embedding": 0.02})),
+        ("other learning rates", [{"norm": "none"}, FASTER], crossed({"norm": "none"}, FASTER)),
         ("at other sizes", [{"norm": "none"}, DEEPER], crossed({"norm": "none"}, DEEPER)),
         ("at other sizes", [{"norm": "none"}], [DEEPER]),
     ],
@@ -62,7 +63,8 @@ def test_a_caution_is_said_until_the_study_has_its_control(
 
 
 def test_what_each_arm_chose_for_itself_was_varied() -> None:
-    assert "recurrent cell" not in said({"mixer": "gru"}, tuned=("optimizer.lr",))
+    words = said({"mixer": "gru"}, tuned=("optimizer.lr",))
+    assert "recurrent cell" not in words and "other learning rates" not in words
 
 
 def test_an_endpoint_that_measures_what_is_asked_is_the_control() -> None:

@@ -187,7 +187,9 @@ def test_exclusions_are_shown_with_and_without_and_named(write_study: Write) -> 
     results = opened(home)
     (row,) = exclusions(results)
     assert (row["pairs"], row["whole"]["pairs"]) == (7, 8)
-    assert "norm=rmsnorm, seed 3: excluded by the study (trial 100000000003, which finished)" in missing(results)
+    assert "norm=rmsnorm, seed 3: excluded: its node lost a disk (trial 100000000003, which finished)" in missing(
+        results
+    )
     page, _ = write_report(home)
     assert "its node lost a disk" in page.read_text()
 

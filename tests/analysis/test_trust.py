@@ -11,6 +11,7 @@ import pytest
 from analysis import from_frame
 from analysis.cautions import CAUTIONS
 from analysis.contents import pairing
+from analysis.curves import curve
 from analysis.effect import paired
 from analysis.factors import factorial
 from analysis.judgement import Judgement
@@ -153,14 +154,6 @@ def test_exact_tests_that_can_decide_nothing_are_named(write_study: Write) -> No
     assert "exact tests: with 8 rows none can reach a corrected p below 0.05 with fewer than 9 seeds" in lines
 
 
-def test_learning_rates_that_were_swept_are_not_called_untuned(write_study: Write) -> None:
-    said = "learning rates were not tuned for each arm: an effect holds at this rate"
-    results = opened(write_study())
-    assert said in missing(results)
-    results.study["factors"].append("optimizer.lr")
-    assert said not in missing(results)
-
-
 def test_every_caution_can_be_printed_by_latex() -> None:
     printed = latex(pd.DataFrame({"caution": [caution.sentence for caution in CAUTIONS]}))
     assert printed.isascii(), [letter for letter in printed if not letter.isascii()]
@@ -181,3 +174,24 @@ def test_main_effects_on_shares_have_no_interval_that_reaches_beyond_them() -> N
     found = factorial(from_frame(pd.DataFrame(rows), arm=["a", "b"], endpoints={"solved": "final"}))
     assert found.low.isna().all() and found.p.notna().all()
     assert (found.p == found.p_sign_flip).all()
+
+
+def test_a_row_whose_interval_lies_apart_from_zero_says_why_it_is_undecided(write_study: Write) -> None:
+    random = np.random.default_rng(1)
+    luck = {arm: random.normal(0.0, 1.0, 8) for arm in range(1, 9)}
+    home = write_study(change=0.0, noise=0.0, arms=[f"norm={n}" for n in range(9)], endpoints={"x": "final"}, margin={})
+    measured(home, "x", lambda place, seed: (0.9 + luck[place][seed]) if place else 0.0, unit="1")
+    apart = [v for v in verdicts(opened(home)) if v.judgement is Judgement.undecided and v.effect["low"] > 0]
+    assert apart and all("undecided, as p is 0." in v.sentence and "after the correction" in v.sentence for v in apart)
+
+
+def test_shares_over_steps_have_an_interval_within_them() -> None:
+    history = pd.DataFrame({"arm": "a", "seed": range(10), "step": 1, "solved": [1.0] * 9 + [0.0]})
+    (point,) = curve(history, "solved").to_dict("records")
+    assert (point["low"], point["high"]) == (pytest.approx(0.555, abs=1e-3), pytest.approx(0.9975, abs=1e-4))
+
+
+def test_a_notebook_has_the_verdicts_too(write_study: Write) -> None:
+    found = opened(write_study(expect={"norm=rmsnorm": {"val/loss": "higher"}})).verdicts()
+    assert found[["expected", "judgement"]].to_numpy().tolist() == [["higher", "supported"]]
+    assert found.sentence[0].endswith("as expected.")
