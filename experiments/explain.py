@@ -4,11 +4,25 @@ from pathlib import Path
 
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig
-from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException, ValidationError
+from omegaconf.errors import (
+    ConfigKeyError,
+    ConfigTypeError,
+    MissingMandatoryValue,
+    OmegaConfBaseException,
+    ValidationError,
+)
 
 from components.registry import kinds, unknown
 from experiments.axes import FREE
 from experiments.options import KINDS
+
+SHAPES = {
+    "study.endpoints": "{val/loss: final}",
+    "study.margin": "{val/loss: 0.02}",
+    "study.expect": "{norm=rmsnorm: {val/loss: same}}",
+    "study.factors": "{norm: [layernorm, rmsnorm]}",
+    "study.exclude": "{TRIAL: why}",
+}
 
 
 def explained(error: BaseException) -> str:
@@ -34,14 +48,24 @@ def _missing_option(error: MissingConfigException) -> str:
 
 
 def _composition(error: ConfigCompositionException) -> str:
-    cause = error.__cause__
-    return _setting(cause) if isinstance(cause, OmegaConfBaseException) else str(error)
+    cause = error.__cause__ or error.__context__
+    if not isinstance(cause, OmegaConfBaseException):
+        return str(error)
+    place = f"{str(error).partition(':')[0]}: " if str(error).startswith("In '") else ""
+    return f"{place}{_setting(cause)}"
 
 
 def _setting(error: OmegaConfBaseException) -> str:
     key = str(error.full_key)
     if isinstance(error, MissingMandatoryValue) or "Missing mandatory value" in str(error):
         return f"{key} must be given: type {key}=…"
+    if key == "study.study":
+        return "the file of a study begins with the line '# @package _global_'"
+    own = next((setting for setting in SHAPES if key.startswith(setting)), "")
+    if own and isinstance(error, ValidationError):
+        return f"{own} is written {own.rpartition('.')[2]}: {SHAPES[own]}"
+    if isinstance(error, ConfigTypeError):
+        return f"what a study asks is written as KEY: VALUE, such as endpoints: {SHAPES['study.endpoints']}"
     if isinstance(error, ValidationError):
         return f"{key}: {(error.msg or str(error)).splitlines()[0]}"
     return _unknown(key, error.parent_node) if _is_unknown(error) else str(error)
