@@ -186,7 +186,8 @@ def reduced(folder: Path, measure: str, reduction: str) -> float:
 def _columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
     """A trial's steps, tokens and these measures, as far as it has them."""
     with pq.ParquetFile(folder / HISTORY) as file:
-        wanted = ["step", "tokens", *(name for name in measures if name in file.schema_arrow.names)]
+        there = set(file.schema_arrow.names)
+        wanted = ["step", "tokens", *(name for name in measures if name in there)]
         return file.read(columns=wanted).to_pandas()
 
 
