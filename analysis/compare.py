@@ -21,7 +21,9 @@ def main(arguments: list[str]) -> None:
     first, second = (load(given.results, name) for name in given.studies)
     if first.home == second.home:
         raise ValueError(f"{first.study['name']} is compared with itself; name two studies")
-    print("\n".join([told(first, second), settings(first, second), *common(first, second)]))
+    print(f"{told(first, second)}\n{settings(first, second)}")
+    if both := common(first, second):
+        print(f"they have {both} trials in common, so that intervals of independent studies mean little")
 
 
 def table(first: Results, second: Results) -> pd.DataFrame:
@@ -55,10 +57,9 @@ def told(first: Results, second: Results) -> str:
     return shown.to_string(index=False)
 
 
-def common(first: Results, second: Results) -> list[str]:
-    """A line if the studies refer to the same trials, in which case the interval of a difference means nothing."""
-    both = len({*first.trials.trial} & {*second.trials.trial})
-    return [f"they have {both} trials in common, so that intervals of independent studies mean little"] * bool(both)
+def common(first: Results, second: Results) -> int:
+    """How many trials both studies refer to: with any, what they say is not independent."""
+    return len({*first.trials.trial} & {*second.trials.trial})
 
 
 def baselines(studies: Sequence[Results]) -> dict[str, list[Any]]:

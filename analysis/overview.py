@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from analysis import limits, plots
-from analysis.compare import baselines
+from analysis.compare import baselines, common
 from analysis.contents import provenance
 from analysis.effect import holm
 from analysis.files import write
@@ -116,8 +116,7 @@ def forests(found: pd.DataFrame) -> list[dict[str, Any]]:
 
 def shared(studies: Sequence[Results]) -> list[str]:
     """Studies that refer to the same trials: what they say is not independent."""
-    trials = {study.home.name: set(study.trials.trial) for study in studies}
-    both = {f"{a} and {b}": len(trials[a] & trials[b]) for a, b in combinations(trials, 2)}
+    both = {f"{a.home.name} and {b.home.name}": common(a, b) for a, b in combinations(studies, 2)}
     return [f"{two} as if they were independent: they have {n} trials in common" for two, n in both.items() if n]
 
 

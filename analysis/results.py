@@ -46,7 +46,8 @@ class Results:
 
     def unit(self, measure: str) -> str:
         """A measure's unit; empty where it is a bare number."""
-        return self.measures.unit.get(measure, "share of trials").removeprefix("1")
+        unit = self.measures.unit.get(measure, "share of trials")
+        return "" if unit == "1" else unit
 
     def labelled(self, measure: str) -> str:
         """A measure with its unit, as axes and columns name it."""

@@ -23,7 +23,7 @@ from experiments.sweep import KnockoutSweeper, announcement, say
 from experiments.tune import tuning
 
 TIMED = 4  # steps of each arm
-COUNTED = ("solved", "diverged")  # endpoints of 0 and 1
+SHARES = ("solved", "diverged")  # endpoints of 0 and 1
 
 
 def main(words: list[str]) -> None:
@@ -97,16 +97,20 @@ def _unproven(made: Plan) -> str:
     return "\n".join(["what must not be concluded from it:", *(f"  {line}" for line in found)]) if found else ""
 
 
+def _family(made: Plan) -> int:
+    """How many comparisons p-values will be corrected for."""
+    return max(1, len(made.arms) - 1) * len(made.study["endpoints"])
+
+
 def _exactly(made: Plan) -> str:
     """Whether endpoints of 0 and 1, which have exact tests only, could be decided by so many seeds."""
     from analysis.power import pairs_for_exact
 
-    counted = [name for name in made.study["endpoints"] if name in COUNTED]
-    family = max(1, len(made.arms) - 1) * len(made.study["endpoints"])
+    shares, family = [name for name in made.study["endpoints"] if name in SHARES], _family(made)
     fewest = pairs_for_exact(0.05 / family)
-    if not counted or len(made.seeds) >= fewest:
+    if not shares or len(made.seeds) >= fewest:
         return ""
-    return f"{', '.join(counted)}: exact tests of {family} rows decide nothing with fewer than {fewest} seeds"
+    return f"{', '.join(shares)}: exact tests of {family} rows decide nothing with fewer than {fewest} seeds"
 
 
 def _sight(made: Plan, results: Path) -> str:
@@ -116,8 +120,7 @@ def _sight(made: Plan, results: Path) -> str:
     pairs, file = len(made.seeds), results / "studies" / safe(made.name) / "effects.csv"
     if pairs < 2:
         return "one seed sees nothing: differences have no spread; ask for more with study.seeds"
-    family = max(1, len(made.arms) - 1) * len(made.study["endpoints"])
-    seen = detectable(pairs, 0.05 / family)
+    seen = detectable(pairs, 0.05 / _family(made))
     title = f"{pairs} seeds see, at power 0.8 after correction, {seen:.2f} standard deviations of paired differences"
     if not file.exists():
         return f"{title}; in units, once two seeds have finished"

@@ -59,8 +59,9 @@ def options_first(words: Sequence[str]) -> list[str]:
     left, options, settings = list(words), [], []
     while left:
         word = left.pop(0)
-        options += [word, *([left.pop(0)] if word in VALUED and left else [])] if word.startswith("-") else []
-        settings += [] if word.startswith("-") else [word]
+        (options if word.startswith("-") else settings).append(word)
+        if word in VALUED and left:
+            options.append(left.pop(0))
     return [*options, *settings]
 
 
