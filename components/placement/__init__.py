@@ -13,7 +13,7 @@ from components.registry import Registry
 
 @dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Which of a sublayer's three slots hold a norm, and whether the stack begins (`first`) or ends (`final`) in one."""
+    """Which of a sublayer's three slots hold a norm, and whether one stands `first` or `final` in the stack."""
 
     before: bool = False
     inside: bool = False
