@@ -10,7 +10,7 @@ from analysis.effect import LEVEL
 COLUMNS = ["arm", "step", "mean", "low", "high", "n"]
 
 
-def curve(history: pd.DataFrame, measure: str, points: int = 60) -> pd.DataFrame:
+def mean_curve(history: pd.DataFrame, measure: str, points: int = 60) -> pd.DataFrame:
     """Mean over seeds with its t-interval at each step: arm, step, mean, low, high, n.
 
     A measure with more than `points` steps is first averaged, seed by seed, over as many equal stretches of

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.effect import holm, paired, shares
+from analysis.effect import are_shares, holm_corrected, paired_effect
 from analysis.results import Results
 
 Levels = Mapping[str, str]
 
 
-def factorial(results: Results) -> pd.DataFrame:
+def factorial_effects(results: Results) -> pd.DataFrame:
     """Main effects and two-way interactions on every endpoint: what `analysis.effect.paired` says of each.
 
     The main effect of a level is its difference to the factor's first level, in the mean over all settings of the
@@ -29,20 +29,22 @@ def factorial(results: Results) -> pd.DataFrame:
         return pd.DataFrame()
     made: list[dict[str, Any]] = []
     for measure, table in results.endpoints.items():
-        rows = [*_mains(table, levels, base), *_interactions(table, levels, base)] or [*_contrasts(table, levels, base)]
-        rows = [_exactly(row) for row in rows] if shares(table) else rows
-        corrected = holm([row["p"] for row in rows])
+        rows = [*_main_effects(table, levels, base), *_interactions(table, levels, base)] or [
+            *_contrasts(table, levels, base)
+        ]
+        rows = [_exact_rows(row) for row in rows] if are_shares(table) else rows
+        corrected = holm_corrected([row["p"] for row in rows])
         made += ({"endpoint": measure, **row, "p_holm": p} for row, p in zip(rows, corrected, strict=True))
     return pd.DataFrame(made)
 
 
-def _exactly(row: dict[str, Any]) -> dict[str, Any]:
+def _exact_rows(row: dict[str, Any]) -> dict[str, Any]:
     """An effect on shares: no t-interval, which can reach beyond 1; tested exactly where there is such a test."""
     p = row["p"] if np.isnan(row["p_sign_flip"]) else row["p_sign_flip"]
     return row | {"low": np.nan, "high": np.nan, "p": p}
 
 
-def _mains(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> Iterable[dict[str, Any]]:
+def _main_effects(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> Iterable[dict[str, Any]]:
     arm_of = {tuple(sorted(own.items())): arm for arm, own in levels.items()}
     for factor, first in base.items():
         for level in dict.fromkeys(own[factor] for own in levels.values() if own[factor] != first):
@@ -60,7 +62,7 @@ def _mains(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> I
                     "effect of": f"{factor}={level}",
                     "kind": "main",
                     "settings": len(both),
-                    **paired(without, under),
+                    **paired_effect(without, under),
                 }
 
 
@@ -78,7 +80,7 @@ def _contrasts(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) 
             before, after = (table[list(half)].mean(axis=1, skipna=False) for half in (without, under))
             level = next(iter(under.values()))[factor]
             named = {"effect of": f"{factor}={level}", "kind": "main", "settings": len(under)}
-            yield named | paired(before, after)
+            yield named | paired_effect(before, after)
 
 
 def _interactions(table: pd.DataFrame, levels: Mapping[str, Levels], base: Levels) -> Iterable[dict[str, Any]]:
@@ -90,4 +92,4 @@ def _interactions(table: pd.DataFrame, levels: Mapping[str, Levels], base: Level
         if (both := double.get(frozenset([first, second]))) is not None:
             alone, together = table[single[first]] - table[origin], table[both] - table[single[second]]
             named = " × ".join(f"{factor}={level}" for factor, level in (first, second))
-            yield {"effect of": named, "kind": "interaction", "settings": 1, **paired(alone, together)}
+            yield {"effect of": named, "kind": "interaction", "settings": 1, **paired_effect(alone, together)}

@@ -4,7 +4,7 @@ import uuid
 from pathlib import Path
 
 
-def write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     """The whole text or none of it, whoever else writes or reads it at the same moment."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
     try:

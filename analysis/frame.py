@@ -5,7 +5,7 @@ from typing import Annotated, Any, get_type_hints
 import pandas as pd
 
 
-class Frame:
+class TypedFrame:
     """Subclass with annotated columns; `Annotated[float, "seeds"]` gives the unit."""
 
     @classmethod
@@ -18,7 +18,7 @@ class Frame:
         return frame[[*types, *others]].astype(types)
 
 
-class Trials(Frame):
+class Trials(TypedFrame):
     """One row for each arm and seed of a study; after these columns, one for each setting, by its key.
 
     `status` is finished, diverged, missing or excluded (by the study); `ended` what it would be if none were excluded;
@@ -37,7 +37,7 @@ class Trials(Frame):
     beside: Annotated[float, "trials"]
 
 
-class Effects(Frame):
+class Effects(TypedFrame):
     """One row for each arm and endpoint: the arm's endpoint minus the baseline's, paired by seed.
 
     `pairs` seeds have both; over these `baseline` and `level` are the means, in `unit`, `effect` is their difference,
@@ -69,6 +69,6 @@ class Effects(Frame):
     identical: bool
 
 
-def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def as_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Each row as a dictionary by column."""
     return [{str(column): value for column, value in row.items()} for row in frame.to_dict("records")]

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from analysis.plots import STYLE
 from analysis.results import Results
-from analysis.sites import Matrix
+from analysis.sites import SiteMatrix
 
 
-def depths(results: Results, shown: Mapping[str, pd.DataFrame]) -> Figure:
+def layer_heatmap(results: Results, shown: Mapping[str, pd.DataFrame]) -> Figure:
     """Heat maps of what was measured in every layer, of `analysis.depth.profiles`, each in a scale of its own."""
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):
         columns = 1 if max(map(len, results.arms)) > 28 else 2
@@ -22,14 +22,14 @@ def depths(results: Results, shown: Mapping[str, pd.DataFrame]) -> Figure:
         for panel, (family, found) in zip(panels, shown.items(), strict=False):
             sns.heatmap(found, ax=panel, annot=found.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
             first = f"{family}/layers.{found.columns[0]}"
-            panel.set(title=results.labelled(first).replace(first, family), xlabel="layer", ylabel="")
+            panel.set(title=results.label_with_unit(first).replace(first, family), xlabel="layer", ylabel="")
             panel.tick_params(axis="y", rotation=0, length=0)
         for panel in panels[len(shown) :]:
             panel.remove()
     return figure
 
 
-def sites(matrix: Matrix) -> Figure:
+def site_heatmap(matrix: SiteMatrix) -> Figure:
     """A heat map of an intervention, sites by arms, with means and intervals in its cells; white is 0."""
     largest = matrix.means.abs().max().max()
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):

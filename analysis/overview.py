@@ -11,20 +11,20 @@ from typing import Any
 import pandas as pd
 
 from analysis import limits, plots
-from analysis.compare import baselines, common
-from analysis.contents import provenance
-from analysis.effect import holm
-from analysis.files import write
-from analysis.frame import rows
+from analysis.compare import baseline_differences, shared_trials
+from analysis.contents import trial_environments
+from analysis.effect import holm_corrected
+from analysis.files import write_text
+from analysis.frame import as_rows
 from analysis.render import render
 from analysis.results import Results
-from analysis.verdict import Verdict, frame, headline, verdicts, worst
+from analysis.verdict import Verdict, headline, verdict_table, verdicts, worst_judgement
 
 LONGEST = 100  # characters of a file's name
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedStudy:
     """A study and its verdicts."""
 
     results: Results
@@ -39,19 +39,19 @@ class Judged:
         """One for each arm and endpoint."""
         return verdicts(self.results)
 
-    def told(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """The study in a few words."""
         states = self.results.trials.drop_duplicates("trial").status.value_counts().to_dict()
         said = {"folder": self.folder, "study": self.results.study, "states": states}
-        return said | {"headline": headline(self.results, self.verdicts), "worst": worst(self.verdicts)}
+        return said | {"headline": headline(self.results, self.verdicts), "worst": worst_judgement(self.verdicts)}
 
     def effects(self) -> pd.DataFrame:
         """The verdicts as a table, with the study, its baseline, how endpoints are reduced, and what data it read."""
-        found = frame(self.verdicts)
+        found = verdict_table(self.verdicts)
         if found.empty:
             return found
         given = {"study": self.folder, "baseline arm": self.results.arms[0]}
-        data = provenance(self.results).get("data", "")
+        data = trial_environments(self.results).get("data", "")
         return found.assign(**given, data=data, reduction=found.endpoint.map(self.results.study["endpoints"]))
 
 
@@ -60,23 +60,23 @@ def write_overview(studies: Sequence[Results], name: str) -> Path:
 
     The same folders give the same bytes.
     """
-    judged = [Judged(study) for study in studies]
-    found = effects(judged)
+    judged = [JudgedStudy(study) for study in studies]
+    found = joint_effects(judged)
     shown = {
-        "studies": [each.told() for each in judged],
-        "effects": rows(found),
-        "forests": forests(found),
-        "baselines": baselines(studies),
-        "missing": said(judged, lambda each: limits.reservations(each.results)),
-        "shared": shared(studies),
-        "unproven": said(judged, lambda each: limits.unproven(each.results, each.verdicts)),
+        "studies": [each.row() for each in judged],
+        "effects": as_rows(found),
+        "forests": forest_plots(found),
+        "baselines": baseline_differences(studies),
+        "missing": lines_by_study(judged, lambda each: limits.disclosures(each.results)),
+        "shared": shared_trials_notes(studies),
+        "unproven": lines_by_study(judged, lambda each: limits.not_shown(each.results, each.verdicts)),
     }
     page = studies[0].home.parent / f"{name}.html"
-    write(page, render("overview.html", shown))
+    write_text(page, render("overview.html", shown))
     return page
 
 
-def named(studies: Sequence[Results]) -> str:
+def page_name(studies: Sequence[Results]) -> str:
     """What a page of these studies is called.
 
     >>> from types import SimpleNamespace as Study
@@ -88,7 +88,7 @@ def named(studies: Sequence[Results]) -> str:
     return name if len(name) <= LONGEST else f"{len(studies)} studies {digest}"
 
 
-def effects(judged: Sequence[Judged]) -> pd.DataFrame:
+def joint_effects(judged: Sequence[JudgedStudy]) -> pd.DataFrame:
     """The effects of all studies, with p corrected over all of them (`p_all`).
 
     Arms of one name stand together, so that what several studies say of a part can be read side by side.
@@ -97,30 +97,32 @@ def effects(judged: Sequence[Judged]) -> pd.DataFrame:
     if not tables:
         return pd.DataFrame()
     found = pd.concat(tables, ignore_index=True)
-    found["p_all"] = holm(found.p.astype(float).to_list())
+    found["p_all"] = holm_corrected(found.p.astype(float).to_list())
     order = {arm: place for place, arm in enumerate(dict.fromkeys(found.arm))}
     return found.sort_values("arm", key=lambda arms: arms.map(order), kind="stable", ignore_index=True)
 
 
-def forests(found: pd.DataFrame) -> list[dict[str, Any]]:
+def forest_plots(found: pd.DataFrame) -> list[dict[str, Any]]:
     """A drawing for each endpoint, of studies that reduce it alike and read the same data."""
     drawn: list[dict[str, Any]] = []
     groups = found.groupby(["endpoint", "reduction", "data"], sort=False) if len(found) else ()
     for (endpoint, reduction, _), own in groups:
         labelled = own.assign(label=own.arm + " · " + own.study)
-        figure = plots.forest(labelled, str(endpoint), list(dict.fromkeys(found.arm)), None)
+        figure = plots.forest_plot(labelled, str(endpoint), list(dict.fromkeys(found.arm)), None)
         told = f"{endpoint} ({reduction}) of {', '.join(own.study.unique())}"
         drawn.append({"drawing": plots.svg(figure), "told": told})
     return drawn
 
 
-def shared(studies: Sequence[Results]) -> list[str]:
+def shared_trials_notes(studies: Sequence[Results]) -> list[str]:
     """Studies that refer to the same trials: what they say is not independent."""
-    both = {f"{a.home.name} and {b.home.name}": common(a, b) for a, b in combinations(studies, 2)}
+    both = {f"{a.home.name} and {b.home.name}": shared_trials(a, b) for a, b in combinations(studies, 2)}
     return [f"{two} as if they were independent: they have {n} trials in common" for two, n in both.items() if n]
 
 
-def said(judged: Sequence[Judged], lines: Callable[[Judged], Sequence[str]]) -> dict[str, list[str]]:
+def lines_by_study(
+    judged: Sequence[JudgedStudy], lines: Callable[[JudgedStudy], Sequence[str]]
+) -> dict[str, list[str]]:
     """What is said of studies, and of which."""
     found: dict[str, list[str]] = {}
     for each in judged:

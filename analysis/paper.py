@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis import contents, limits, plots
-from analysis.results import Results, opened
+from analysis.results import Results, read_results
 from analysis.verdict import verdicts
-from analysis.words import interval, plain, signed
+from analysis.words import interval_text, plain_number, signed_number
 
 COLUMN = 3.25  # inches
 FOLDER = "paper"
@@ -23,63 +23,71 @@ def write_paper(home: Path) -> Path:
 
     The same folder gives the same bytes.
     """
-    results, paper = opened(home), home / FOLDER
+    results, paper = read_results(home), home / FOLDER
     paper.mkdir(exist_ok=True)
-    tables = {"values": values(results), "effects": effects(results), "appendix": appendix(results)}
+    tables = {"values": values_table(results), "effects": effects_table(results), "appendix": appendix_table(results)}
     for name, table in tables.items():
-        (paper / f"{name}.tex").write_text(latex(table), encoding="utf-8")
+        (paper / f"{name}.tex").write_text(latex_table(table), encoding="utf-8")
     (paper / "sources.bib").write_text(bibliography(results.study.get("sources", {})), encoding="utf-8")
     for measure in (name for name in [*results.endpoints, "train/loss"] if name in results.measures.index):
-        save(plots.curves(results, measure), paper / f"curve-{_file(measure)}.pdf")
+        save_figure(plots.curve_plot(results, measure), paper / f"curve-{_file_name(measure)}.pdf")
     judged = results.effects()
     for endpoint in results.endpoints if len(judged) else ():
         margin = results.study["margin"].get(endpoint)
-        save(plots.forest(judged, endpoint, results.arms, margin), paper / f"effects-{_file(endpoint)}.pdf")
+        save_figure(
+            plots.forest_plot(judged, endpoint, results.arms, margin), paper / f"effects-{_file_name(endpoint)}.pdf"
+        )
     return paper
 
 
-def values(results: Results) -> pd.DataFrame:
+def values_table(results: Results) -> pd.DataFrame:
     """Each arm's mean ± standard deviation over seeds of each endpoint, its parameters and training FLOPs a token."""
-    sizes = {row["arm"]: row for row in contents.costs(results)}
+    sizes = {row["arm"]: row for row in contents.arm_costs(results)}
     found = pd.DataFrame({"arm": results.arms})
     for endpoint, table in results.endpoints.items():
         said = {
             arm: f"{table[arm].mean():.4g} ± {table[arm].std():.2g} (n = {table[arm].count()})" for arm in results.arms
         }
-        found[results.labelled(endpoint)] = found.arm.map(said)
+        found[results.label_with_unit(endpoint)] = found.arm.map(said)
     counted = {arm: f"{size['parameters']:,}" for arm, size in sizes.items()}
     return found.assign(parameters=found.arm.map(counted), FLOPs=[f"{sizes[arm]['flops']:.3g}" for arm in found.arm])
 
 
-def effects(results: Results) -> pd.DataFrame:
+def effects_table(results: Results) -> pd.DataFrame:
     """Each effect with its interval, pairs, corrected p, what could have been seen, and what it was judged."""
     columns = ("arm", "endpoint", "effect", "95 % interval", "n", "p (Holm)", "could see", "expected", "judged")
     lines = []
     for verdict in verdicts(results):
         row = verdict.effect
-        numbers = (signed(row["effect"]), interval(row), row["pairs"], plain(row["p_holm"]), plain(row["detectable"]))
+        numbers = (
+            signed_number(row["effect"]),
+            interval_text(row),
+            row["pairs"],
+            plain_number(row["p_holm"]),
+            plain_number(row["detectable"]),
+        )
         lines.append((row["arm"], row["endpoint"], *numbers, verdict.expected or "–", str(verdict.judgement)))
     return pd.DataFrame(lines, columns=list(columns))
 
 
-def appendix(results: Results) -> pd.DataFrame:
+def appendix_table(results: Results) -> pd.DataFrame:
     """All settings of the baseline, where arms differ, seeds, what is not shown, and what it ran on."""
     first = results.trials[results.trials.arm == results.arms[0]].iloc[0]
     lines = [(key, str(first[key])) for key in results.settings if first[key] is not None]
-    differing = contents.differences(results)
+    differing = contents.settings_that_differ(results)
     lines += [
         (f"{key}, {arm}", str(v))
         for key, each in differing.items()
         for arm, v in zip(results.arms[1:], each[1:], strict=True)
     ]
     lines.append(("seeds", ", ".join(map(str, results.study["seeds"]))))
-    lines += [("not shown", line) for line in limits.missing(results)]
-    lines += [("not to be concluded", line) for line in limits.unproven(results, verdicts(results))]
-    lines += list(contents.provenance(results).items())
+    lines += [("not shown", line) for line in limits.missing_data(results)]
+    lines += [("not to be concluded", line) for line in limits.not_shown(results, verdicts(results))]
+    lines += list(contents.trial_environments(results).items())
     return pd.DataFrame([*lines, ("command", results.study["command"])], columns=["setting", "value"])
 
 
-def latex(table: pd.DataFrame) -> str:
+def latex_table(table: pd.DataFrame) -> str:
     r"""A tabular for booktabs, everything a user can type escaped.
 
     >>> print(latex(pd.DataFrame({"a_b": ["50 %", "−1"]})))
@@ -121,10 +129,10 @@ def bibliography(sources: Mapping[str, str]) -> str:
     }
     <BLANKLINE>
     """
-    return "\n".join(_entry(part, said) for part, said in sorted(sources.items()))
+    return "\n".join(_bibtex_entry(part, said) for part, said in sorted(sources.items()))
 
 
-def _entry(part: str, said: str) -> str:
+def _bibtex_entry(part: str, said: str) -> str:
     who = re.match(r"(?:after )?(.+?) (\d{4})", said)
     where = re.search(r"arXiv:(\d{4}\.\d{4,5})", said)
     fields = {"note": _escaped(said)}
@@ -137,7 +145,7 @@ def _entry(part: str, said: str) -> str:
     return f"@misc{{{part.replace('=', '-')},\n{lines}\n}}\n"
 
 
-def save(figure: Figure, path: Path) -> None:
+def save_figure(figure: Figure, path: Path) -> None:
     """At column width, the same bytes for the same figure."""
     width, height = figure.get_size_inches()
     figure.set_size_inches(COLUMN, height * COLUMN / width)
@@ -145,5 +153,5 @@ def save(figure: Figure, path: Path) -> None:
         figure.savefig(path, format="pdf", metadata={"CreationDate": None})
 
 
-def _file(name: str) -> str:
+def _file_name(name: str) -> str:
     return re.sub(r"\W+", "-", name)

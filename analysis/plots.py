@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from analysis.curves import curve
+from analysis.curves import mean_curve
 from analysis.effect import half_width
-from analysis.frame import rows
+from analysis.frame import as_rows
 from analysis.results import Results
 
 DASHES: Sequence[Any] = ("-", "--", ":", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
@@ -41,18 +41,18 @@ def svg(figure: Figure) -> Markup:
     return Markup(drawing[drawing.index("<svg") :])
 
 
-def looks(arms: Sequence[str]) -> dict[str, dict[str, Any]]:
+def arm_styles(arms: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Each arm's colour (of seaborn's palette for the colour-blind) and line style."""
     palette = sns.color_palette("colorblind", max(len(arms), 1))
     return {arm: {"color": palette[i], "linestyle": DASHES[i % len(DASHES)]} for i, arm in enumerate(arms)}
 
 
-def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: float | None) -> Figure:
+def forest_plot(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: float | None) -> Figure:
     """Effects with their intervals on one endpoint, the baseline at zero, the margin of equivalence shaded.
 
     Each is labelled with its arm, or with the column `label` where there is one.
     """
-    drawn = rows(effects[effects.endpoint == endpoint])
+    drawn = as_rows(effects[effects.endpoint == endpoint])
     with matplotlib.rc_context(STYLE):
         labels = [f"{row.get('label', row['arm'])} (n = {row['pairs']})" for row in drawn]
         widest = max((len(label) for label in labels), default=0)
@@ -63,7 +63,7 @@ def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: fl
             axes.axvspan(-margin, margin, color="0.5", alpha=0.15, linewidth=0)
         axes.axvline(0, color="0.3", linewidth=1)
         for place, row in enumerate(drawn):
-            look = looks(arms)[row["arm"]]
+            look = arm_styles(arms)[row["arm"]]
             axes.plot([row["low"], row["high"]], [place, place], color=look["color"], linewidth=2)
             axes.plot(row["effect"], place, "o", color=look["color"], markersize=6)
         axes.set_yticks(range(len(drawn)), labels)
@@ -73,13 +73,13 @@ def forest(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margin: fl
     return figure
 
 
-def curves(results: Results, measure: str) -> Figure:
+def curve_plot(results: Results, measure: str) -> Figure:
     """A measure over optimizer steps: each arm's mean over seeds, with its interval as a band."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 3.2), layout="constrained")
         axes = figure.add_subplot()
-        drawn = curve(results.recorded(measure), measure)
-        for arm, look in looks(results.arms).items():
+        drawn = mean_curve(results.read_columns(measure), measure)
+        for arm, look in arm_styles(results.arms).items():
             _line(axes, drawn[drawn.arm == arm], arm, look)
         if _spans_decades(drawn["mean"]):
             axes.set_yscale("log")
@@ -88,12 +88,12 @@ def curves(results: Results, measure: str) -> Figure:
             axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("optimizer step")
-        axes.set_ylabel(results.labelled(measure))
+        axes.set_ylabel(results.label_with_unit(measure))
         _legend(figure)
     return figure
 
 
-def interactions(results: Results, endpoint: str, factors: Sequence[str]) -> Figure:
+def interaction_plot(results: Results, endpoint: str, factors: Sequence[str]) -> Figure:
     """Two factors' means over seeds with their intervals: one along the axis, a line for each level of the other.
 
     Any further factor is at the baseline's level.
@@ -106,23 +106,23 @@ def interactions(results: Results, endpoint: str, factors: Sequence[str]) -> Fig
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 3.2), layout="constrained")
         axes = figure.add_subplot()
-        for level, look in looks(second).items():
+        for level, look in arm_styles(second).items():
             arms = {levels[a][across]: table[a] for a in levels if levels[a][lines] == level}
             means = pd.Series({where: values.mean() for where, values in arms.items()}).reindex(first)
             halves = pd.Series({where: half_width(values) for where, values in arms.items()}).reindex(first)
             axes.errorbar(range(len(first)), means, halves, label=f"{lines}={level}", capsize=3, marker="o", **look)
         axes.set_xticks(range(len(first)), first)
-        axes.set(xlabel=across, ylabel=results.labelled(endpoint))
+        axes.set(xlabel=across, ylabel=results.label_with_unit(endpoint))
         _legend(figure)
     return figure
 
 
-def learning_rates(points: pd.DataFrame) -> Figure:
+def learning_rate_plot(points: pd.DataFrame) -> Figure:
     """Final validation loss over the learning rate, a line for each group of arms, of `analysis.sensitivity.curves`."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.6, 3.2), layout="constrained")
         axes = figure.add_subplot()
-        for group, look in looks(list(dict.fromkeys(points.group))).items():
+        for group, look in arm_styles(list(dict.fromkeys(points.group))).items():
             own = points[points.group == group]
             axes.errorbar(own.rate, own["mean"], own.deviation.fillna(0), label=group, capsize=3, marker="o", **look)
         axes.set_xscale("log")
@@ -134,7 +134,7 @@ def learning_rates(points: pd.DataFrame) -> Figure:
     return figure
 
 
-def cost_and_effect(results: Results, effects: pd.DataFrame, endpoint: str) -> Figure:
+def cost_plot(results: Results, effects: pd.DataFrame, endpoint: str) -> Figure:
     """Each arm's effect with its interval against what its training costs more than the baseline's, per token."""
     base = results.study["arms"][results.arms[0]]["flops"]
     with matplotlib.rc_context(STYLE):
@@ -142,8 +142,8 @@ def cost_and_effect(results: Results, effects: pd.DataFrame, endpoint: str) -> F
         axes = figure.add_subplot()
         axes.axhline(0, color="0.3", linewidth=1)
         axes.axvline(0, color="0.3", linewidth=1)
-        for row in rows(effects[effects.endpoint == endpoint]):
-            look = looks(results.arms)[row["arm"]]
+        for row in as_rows(effects[effects.endpoint == endpoint]):
+            look = arm_styles(results.arms)[row["arm"]]
             more = 100 * (results.study["arms"][row["arm"]]["flops"] / base - 1)
             half = 0 if pd.isna(row["low"]) else row["high"] - row["effect"]
             axes.errorbar(more, row["effect"], half, marker="o", capsize=3, label=row["arm"], **look)

@@ -15,10 +15,10 @@ from scipy.integrate import simpson
 from scipy.optimize import brentq
 from scipy.stats import binom, chi, norm, t
 
-MOST = 1000  # seeds that anybody would be told to run
+MOST_SEEDS = 1000  # seeds that anybody would be told to run
 
 
-def power(effect: float, pairs: int, alpha: float = 0.05) -> float:
+def paired_power(effect: float, pairs: int, alpha: float = 0.05) -> float:
     """The chance that a two-sided paired t-test at level `alpha` sees a difference of `effect` standard deviations.
 
     P(|Z + effect √n| > t_(1−α/2, n−1) · S), Z standard normal, S² a chi-square over its n − 1 degrees of freedom.
@@ -62,17 +62,17 @@ def detectable(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> float:
     if pairs < 2:
         raise ValueError(f"{pairs} pair has no spread: at least 2 seeds are needed to see anything")
     beyond = 10 * t.isf(alpha / 2, pairs - 1)  # where nothing is missed
-    root: Any = brentq(lambda effect: power(effect, pairs, alpha) - chance, 1e-6, beyond)
+    root: Any = brentq(lambda effect: paired_power(effect, pairs, alpha) - chance, 1e-6, beyond)
     return float(root)
 
 
-def seeds_needed(effect: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST) -> int | None:
+def seeds_needed(effect: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST_SEEDS) -> int | None:
     """How many pairs see an effect of this many standard deviations; None if more than `most`.
 
     >>> seeds_needed(1.0), seeds_needed(1.44), seeds_needed(0.0), seeds_needed(50.0, alpha=0.0005)
     (10, 6, None, 3)
     """
-    return _first(lambda pairs: power(abs(effect), pairs, alpha) >= chance, most)
+    return _first_seed_count(lambda pairs: paired_power(abs(effect), pairs, alpha) >= chance, most)
 
 
 def detectable_share(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> float:
@@ -91,14 +91,14 @@ def detectable_share(pairs: int, alpha: float = 0.05, chance: float = 0.8) -> fl
     return float(root)
 
 
-def seeds_for_share(share: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST) -> int | None:
+def seeds_for_share(share: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST_SEEDS) -> int | None:
     """How many pairs see this difference of shares, as in `detectable_share`; None if more than `most`.
 
     >>> seeds_for_share(1.0), seeds_for_share(0.5), seeds_for_share(0.0)
     (6, 15, None)
     """
     fewest = pairs_for_exact(alpha)
-    return _first(lambda pairs: bool(binom.sf(fewest - 1, pairs, abs(share)) >= chance), most)
+    return _first_seed_count(lambda pairs: bool(binom.sf(fewest - 1, pairs, abs(share)) >= chance), most)
 
 
 def pairs_for_exact(alpha: float) -> int:
@@ -110,15 +110,15 @@ def pairs_for_exact(alpha: float) -> int:
     return ceil(log2(2 / alpha))
 
 
-def seeds_to_equivalence(margin: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST) -> int | None:
+def seeds_to_equivalence(margin: float, alpha: float = 0.05, chance: float = 0.8, most: int = MOST_SEEDS) -> int | None:
     """How many pairs find no effect to be within this many standard deviations; None if more than `most`.
 
     >>> [seeds_to_equivalence(margin) for margin in (0.5, 1.0, 2.0)]
     [36, 11, 4]
     """
-    return _first(lambda pairs: equivalence_power(margin, pairs, alpha) >= chance, most)
+    return _first_seed_count(lambda pairs: equivalence_power(margin, pairs, alpha) >= chance, most)
 
 
-def _first(enough: Callable[[int], bool], most: int) -> int | None:
+def _first_seed_count(enough: Callable[[int], bool], most: int) -> int | None:
     """The fewest pairs, two or more, that are enough, where more are too; None if `most` are not."""
     return bisect_left(range(most + 1), True, lo=2, key=enough) if enough(most) else None

@@ -9,7 +9,7 @@ from analysis import words
 
 
 @cache
-def environment() -> Environment:
+def template_environment() -> Environment:
     """The templates, and how they write numbers."""
     made = Environment(
         loader=PackageLoader("analysis"),
@@ -18,10 +18,15 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"signed": words.signed, "plain": words.plain, "interval": words.interval, "cell": words.cell}
+    made.filters |= {
+        "signed": words.signed_number,
+        "plain": words.plain_number,
+        "interval": words.interval_text,
+        "cell": words.markdown_cell,
+    }
     return made
 
 
 def render(template: str, shown: dict[str, Any]) -> str:
     """The text of a template with what it shows."""
-    return environment().get_template(f"{template}.jinja").render(shown)
+    return template_environment().get_template(f"{template}.jinja").render(shown)

@@ -12,12 +12,12 @@ import pandas as pd
 import pyarrow.parquet as pq
 import yaml
 
-from analysis.frame import Trials, rows
-from analysis.reduction import reducer, unknown
-from analysis.settings import settings
+from analysis.frame import Trials, as_rows
+from analysis.reduction import reducer, unknown_word
+from analysis.settings import flatten
 
 HISTORY = "history.parquet"
-ENDED = ("finished", "diverged")
+COMPLETE = ("finished", "diverged")
 NOT_SETTINGS = ("diagnostic", "seed", "init_seed", "data_seed")
 
 
@@ -44,32 +44,35 @@ class Results:
         """The columns of `trials` that are settings: `norm`, `norm.eps`, `model.width`, …"""
         return sorted(set(self.trials.columns) - {*get_type_hints(Trials), "diverged_step"})
 
-    def unit(self, measure: str) -> str:
+    def unit_of(self, measure: str) -> str:
         """A measure's unit; empty where it is a bare number."""
         unit = self.measures.unit.get(measure, "share of trials")
         return "" if unit == "1" else unit
 
-    def labelled(self, measure: str) -> str:
+    def label_with_unit(self, measure: str) -> str:
         """A measure with its unit, as axes and columns name it."""
-        return f"{measure} ({unit})" if (unit := self.unit(measure)) else measure
+        return f"{measure} ({unit})" if (unit := self.unit_of(measure)) else measure
 
-    def whole(self) -> "Results":
+    def with_excluded(self) -> "Results":
         """The same with the trials that the study excludes."""
         return replace(self, trials=self.trials.assign(status=self.trials.ended))
 
-    def folder(self, trial: str) -> Path:
+    def trial_folder(self, trial: str) -> Path:
         """Where a trial lies."""
         return self.home.parents[1] / "trials" / trial
 
     @cached_property
     def history(self) -> pd.DataFrame:
         """Every logged value of every complete trial: arm, seed, step, tokens, then a column for each measure."""
-        return self.recorded(*self.measures.index)
+        return self.read_columns(*self.measures.index)
 
-    def recorded(self, *measures: str) -> pd.DataFrame:
+    def read_columns(self, *measures: str) -> pd.DataFrame:
         """The history of some measures, which is quicker than of all; NaN where a trial never measured one."""
-        complete = rows(self.trials[self.trials.status.isin(ENDED)])
-        found = [_columns(self.folder(t["trial"]), measures).assign(arm=t["arm"], seed=t["seed"]) for t in complete]
+        complete = as_rows(self.trials[self.trials.status.isin(COMPLETE)])
+        found = [
+            _history_columns(self.trial_folder(t["trial"]), measures).assign(arm=t["arm"], seed=t["seed"])
+            for t in complete
+        ]
         columns = dict.fromkeys(("arm", "seed", "step", "tokens", *measures))
         table = pd.concat(found, ignore_index=True) if found else pd.DataFrame()
         return table.reindex(columns=list(columns)).astype(dict.fromkeys(measures, float))
@@ -77,38 +80,40 @@ class Results:
     @cached_property
     def endpoints(self) -> dict[str, pd.DataFrame]:
         """For each endpoint one number a trial, seeds by arms; NaN where a trial diverged or is missing."""
-        return {measure: self.endpoint(measure, reduction) for measure, reduction in self.study["endpoints"].items()}
+        return {
+            measure: self.reduce_endpoint(measure, reduction) for measure, reduction in self.study["endpoints"].items()
+        }
 
     def effects(self) -> pd.DataFrame:
         """Every arm against the baseline on every endpoint: a table of `analysis.frame.Effects`."""
-        from analysis.effect import effects  # which stands on this module
+        from analysis.effect import paired_effects  # which stands on this module
 
-        return effects(self)
+        return paired_effects(self)
 
     def verdicts(self) -> pd.DataFrame:
         """The effects with what was expected of each, the judgement and a sentence to quote."""
-        from analysis.verdict import frame, verdicts  # which stand on this module
+        from analysis.verdict import verdict_table, verdicts  # which stand on this module
 
-        return frame(verdicts(self))
+        return verdict_table(verdicts(self))
 
-    def endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
+    def reduce_endpoint(self, measure: str, reduction: str) -> pd.DataFrame:
         """One number a trial, seeds by arms; NaN where a trial diverged, is missing, or has no finite one.
 
         Who diverged or never got there has not `solved` a task, and took all its steps (`steps_to_solve` is censored
         there). Of a measure that depends on what else runs on a device, NaN too where the trial shared it, or may have.
         """
-        values = {(t["arm"], t["seed"]): self._value(t, measure, reduction) for t in rows(self.trials)}
+        values = {(t["arm"], t["seed"]): self._endpoint_value(t, measure, reduction) for t in as_rows(self.trials)}
         return pd.Series(values, dtype=float).unstack(0).reindex(columns=self.arms)
 
-    def _value(self, trial: Mapping[str, Any], measure: str, reduction: str) -> float:
+    def _endpoint_value(self, trial: Mapping[str, Any], measure: str, reduction: str) -> float:
         if measure == "diverged":
-            return float(trial["status"] == "diverged") if trial["status"] in ENDED else float("nan")
+            return float(trial["status"] == "diverged") if trial["status"] in COMPLETE else float("nan")
         never = {"solved": 0.0, "steps_to_solve": trial.get("trainer.max_steps")}.get(measure)
         value = float("nan")
         alone = self.measures.repeats.get(measure) != "alone" or trial["beside"] == 0
         if trial["status"] == "finished" and alone:
-            value = reduced(self.folder(trial["trial"]), measure, reduction)
-        if trial["status"] in ENDED and never is not None and math.isnan(value):
+            value = reduced_value(self.trial_folder(trial["trial"]), measure, reduction)
+        if trial["status"] in COMPLETE and never is not None and math.isnan(value):
             return float(never)
         return value if math.isfinite(value) else float("nan")
 
@@ -118,10 +123,10 @@ def load(results: str | Path, study: str) -> Results:
 
     Raises FileNotFoundError if it has none of that name, naming those it has.
     """
-    return opened(found(results, study))
+    return read_results(find_study(results, study))
 
 
-def names(results: str | Path) -> list[str]:
+def study_names(results: str | Path) -> list[str]:
     """The folders of all studies. Raises FileNotFoundError if there is none."""
     there = sorted(path.parent.name for path in Path(results).glob("studies/*/study.yaml"))
     if not Path(results).exists():
@@ -131,17 +136,17 @@ def names(results: str | Path) -> list[str]:
     return there
 
 
-def found(results: str | Path, study: str) -> Path:
+def find_study(results: str | Path, study: str) -> Path:
     """The folder of a study, by its own name or by its folder's.
 
     Raises FileNotFoundError if there is none of that name, naming those there are.
     """
-    homes = {name: Path(results, "studies", name) for name in names(results)}
+    homes = {name: Path(results, "studies", name) for name in study_names(results)}
     if study in homes:
         return homes[study]
     named = {read_study(home)["name"]: home for home in homes.values()}
     if study not in named:
-        raise FileNotFoundError(f"{results}: {unknown('study', study, homes)}")
+        raise FileNotFoundError(f"{results}: {unknown_word('study', study, homes)}")
     return named[study]
 
 
@@ -151,30 +156,30 @@ def read_study(home: Path) -> dict[str, Any]:
     return yaml.load((home / "study.yaml").read_text(encoding="utf-8"), Loader=loader)
 
 
-def opened(home: Path) -> Results:
+def read_results(home: Path) -> Results:
     """The study in a folder `results/studies/<name>`."""
     study = read_study(home)
-    arms = {label: own_settings(arm) for label, arm in study["arms"].items()}
+    arms = {label: arm_settings(arm) for label, arm in study["arms"].items()}
     trials = pd.DataFrame(
         [
-            _trial(home.parents[1] / "trials" / row["id"], row, arms[row["arm"]], study.get("exclude", {}))
+            _trial_row(home.parents[1] / "trials" / row["id"], row, arms[row["arm"]], study.get("exclude", {}))
             for row in study["trials"]
         ]
     )
     measures: dict[str, dict[str, str]] = {}
     for trial in trials.trial[trials.ended != "missing"].drop_duplicates():
-        measures |= _measures(home.parents[1] / "trials" / trial)
+        measures |= _declared_measures(home.parents[1] / "trials" / trial)
     columns = ["unit", "better", "reduction", "repeats"]
     return Results(home, study, Trials.check(trials), pd.DataFrame.from_dict(measures, orient="index", columns=columns))
 
 
-def summary(folder: Path) -> dict[str, Any] | None:
+def read_summary(folder: Path) -> dict[str, Any] | None:
     """What a complete trial says of itself; None while it is not."""
     path = folder / "summary.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def reduced(folder: Path, measure: str, reduction: str) -> float:
+def reduced_value(folder: Path, measure: str, reduction: str) -> float:
     """A trial's endpoint; NaN if it never measured it."""
     reduce = reducer(reduction)
     with pq.ParquetFile(folder / HISTORY) as file:
@@ -184,7 +189,7 @@ def reduced(folder: Path, measure: str, reduction: str) -> float:
     return float(reduce(values)) if len(values) else float("nan")
 
 
-def _columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
+def _history_columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
     """A trial's steps, tokens and these measures, as far as it has them."""
     with pq.ParquetFile(folder / HISTORY) as file:
         there = set(file.schema_arrow.names)
@@ -192,19 +197,19 @@ def _columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
         return file.read(columns=wanted).to_pandas()
 
 
-def own_settings(arm: Mapping[str, Any]) -> dict[str, Any]:
+def arm_settings(arm: Mapping[str, Any]) -> dict[str, Any]:
     """An arm's settings as flat columns, without seeds and diagnostics."""
-    return settings({key: value for key, value in arm["settings"].items() if key not in NOT_SETTINGS})
+    return flatten({key: value for key, value in arm["settings"].items() if key not in NOT_SETTINGS})
 
 
-def _trial(folder: Path, row: Mapping[str, Any], arm: Mapping[str, Any], excluded: Iterable[str]) -> dict[str, Any]:
-    said = summary(folder) or {"status": "missing"}
+def _trial_row(folder: Path, row: Mapping[str, Any], arm: Mapping[str, Any], excluded: Iterable[str]) -> dict[str, Any]:
+    said = read_summary(folder) or {"status": "missing"}
     columns = {column: said.get(column) for column in (*get_type_hints(Trials), "diverged_step")}
     columns["ended"] = said["status"]
     columns["status"] = "excluded" if any(row["id"].startswith(str(id)) for id in excluded) else said["status"]
     return columns | {"trial": row["id"], "arm": row["arm"], "seed": row["seed"], **arm}
 
 
-def _measures(folder: Path) -> dict[str, dict[str, str]]:
+def _declared_measures(folder: Path) -> dict[str, dict[str, str]]:
     fields = [field for field in pq.read_schema(folder / HISTORY) if field.metadata]
     return {field.name: {key.decode(): value.decode() for key, value in field.metadata.items()} for field in fields}

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.results import ENDED, Results
+from analysis.results import COMPLETE, Results
 
 RATE, LOSS = "optimizer.lr", "val/loss"
 
 
-def curves(results: Results) -> pd.DataFrame:
+def learning_rate_curves(results: Results) -> pd.DataFrame:
     """Final validation loss by learning rate: group (an arm without its rate), rate, mean, deviation, n, diverged.
 
     A diverged trial has the loss that its model began with, as the definition of sensitivity has it. Empty if the study
@@ -19,10 +19,10 @@ def curves(results: Results) -> pd.DataFrame:
     levels: dict[str, dict[str, str]] = {arm: said["levels"] for arm, said in results.study["arms"].items()}
     if len({own.get(RATE) for own in levels.values()}) < 2 or LOSS not in results.measures.index:
         return pd.DataFrame()
-    final, first = results.endpoint(LOSS, "final"), start(results)
+    final, first = results.reduce_endpoint(LOSS, "final"), initial_loss(results)
     made = []
     for arm, own in levels.items():
-        ended = results.trials[(results.trials.arm == arm) & (results.trials.status.isin(ENDED))]
+        ended = results.trials[(results.trials.arm == arm) & (results.trials.status.isin(COMPLETE))]
         losses = final[arm].reindex(ended.seed).fillna(first[arm]).clip(upper=first[arm])
         group = ", ".join(f"{factor}={level}" for factor, level in own.items() if factor != RATE) or "all"
         told = {"mean": losses.mean(), "deviation": losses.std(), "n": len(losses)}
@@ -34,9 +34,9 @@ def curves(results: Results) -> pd.DataFrame:
     return pd.DataFrame([row for row in made if row["n"]])
 
 
-def start(results: Results) -> pd.Series:
+def initial_loss(results: Results) -> pd.Series:
     """Each arm's loss before the first step, in the mean over its trials."""
-    history = results.recorded(LOSS)
+    history = results.read_columns(LOSS)
     return history[history.step == 0].groupby("arm")[LOSS].mean().reindex(results.arms)
 
 
@@ -46,14 +46,14 @@ def sensitivities(results: Results) -> list[dict[str, Any]]:
 
     Source: Wortsman et al. 2023, arXiv:2309.14322, section 2.2.
     """
-    found = curves(results)
+    found = learning_rate_curves(results)
     return [
-        {"group": group, **_sensitivity(own.rate.to_numpy(), own["mean"].to_numpy())}
+        {"group": group, **_arm_sensitivity(own.rate.to_numpy(), own["mean"].to_numpy())}
         for group, own in (found.groupby("group", sort=False) if len(found) else [])
     ]
 
 
-def _sensitivity(rates: np.ndarray, losses: np.ndarray) -> dict[str, Any]:
+def _arm_sensitivity(rates: np.ndarray, losses: np.ndarray) -> dict[str, Any]:
     best = int(np.argmin(losses))
     edge = best in (0, len(rates) - 1)
     return {

@@ -11,7 +11,7 @@ FAMILIES = ("zero_ablation", "mean_ablation", "patching")
 
 
 @dataclass(frozen=True)
-class Matrix:
+class SiteMatrix:
     """Sites by arms: means over seeds, halves of their 95 % t-intervals, the unit."""
 
     means: pd.DataFrame
@@ -25,16 +25,16 @@ class Matrix:
         return written + halves
 
 
-def matrices(results: Results) -> dict[str, Matrix]:
+def site_matrices(results: Results) -> dict[str, SiteMatrix]:
     """One for each kind of intervention that the study's trials have measured."""
-    return {family: made for family in FAMILIES if (made := _matrix(results, family)) is not None}
+    return {family: made for family in FAMILIES if (made := _site_matrix(results, family)) is not None}
 
 
-def _matrix(results: Results, family: str) -> Matrix | None:
+def _site_matrix(results: Results, family: str) -> SiteMatrix | None:
     names = [name for name in results.measures.index if name.startswith(f"{family}/")]
     if not names:
         return None
-    tables = {name.removeprefix(f"{family}/"): results.endpoint(name, "final") for name in names}
+    tables = {name.removeprefix(f"{family}/"): results.reduce_endpoint(name, "final") for name in names}
     means = pd.DataFrame({site: table.mean() for site, table in tables.items()}).T
     halves = pd.DataFrame({site: table.apply(half_width) for site, table in tables.items()}).T
-    return Matrix(means[results.arms], halves[results.arms], results.unit(names[0]))
+    return SiteMatrix(means[results.arms], halves[results.arms], results.unit_of(names[0]))

@@ -8,19 +8,19 @@ import numpy as np
 import pandas as pd
 
 from analysis.frame import Trials
-from analysis.reduction import reducer, refuse_unknown, unknown
-from analysis.results import ENDED, Results
+from analysis.reduction import reducer, refuse_unknown_names, unknown_word
+from analysis.results import COMPLETE, Results
 
 
 @dataclass(frozen=True)
-class Table(Results):
+class FrameResults(Results):
     """A study whose histories are rows of one table."""
 
     rows: pd.DataFrame
 
     def recorded(self, *measures: str) -> pd.DataFrame:
         """These columns of the table, of the trials that are there."""
-        ended = self.trials.loc[self.trials.status.isin(ENDED), ["arm", "seed"]]
+        ended = self.trials.loc[self.trials.status.isin(COMPLETE), ["arm", "seed"]]
         return self.rows[["arm", "seed", "step", "tokens", *measures]].merge(ended, on=["arm", "seed"])
 
     def _value(self, trial: Mapping[str, object], measure: str, reduction: str) -> float:
@@ -59,12 +59,12 @@ def from_frame(
     factors = [arm] if isinstance(arm, str) else list(arm)
     for column in (*factors, seed, step, *endpoints):
         if column not in frame:
-            raise ValueError(unknown("column", column, map(str, frame.columns)))
+            raise ValueError(unknown_word("column", column, map(str, frame.columns)))
         empty = int(frame[column].isna().sum())
         if empty == len(frame) or (empty and column not in endpoints):
             raise ValueError(f"the column {column!r} is empty in {empty} of {len(frame)} rows")
-    labels = frame[factors[0]].astype(str) if isinstance(arm, str) else _labels(frame, factors)
-    own = frame.assign(arm=labels, seed=_numbers(frame[seed]), step=frame[step])
+    labels = frame[factors[0]].astype(str) if isinstance(arm, str) else _arm_labels(frame, factors)
+    own = frame.assign(arm=labels, seed=_seed_numbers(frame[seed]), step=frame[step])
     for column in endpoints:
         if own.dropna(subset=[column]).duplicated(["arm", "seed", "step"]).any():
             several = f"{column} has several values for one arm, seed and step"
@@ -72,8 +72,10 @@ def from_frame(
     own = own if "tokens" in own else own.assign(tokens=np.nan)
     arms = list(dict.fromkeys(own.arm))
     if baseline is not None and baseline not in arms:
-        raise ValueError(unknown("arm", baseline, arms))
-    refuse_unknown({"endpoints": endpoints, "margin": margin or {}, "expect": expect or {}}, list(endpoints), arms)
+        raise ValueError(unknown_word("arm", baseline, arms))
+    refuse_unknown_names(
+        {"endpoints": endpoints, "margin": margin or {}, "expect": expect or {}}, list(endpoints), arms
+    )
     arms.sort(key=lambda label: label != baseline if baseline else 0)
     first = frame.assign(label=labels).drop_duplicates("label").set_index("label")
     study = {
@@ -84,24 +86,24 @@ def from_frame(
     }  # fmt: skip
     declared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly"}
     measures = pd.DataFrame(declared, index=list(endpoints))
-    return Table(Path(), study, _trials(own, list(endpoints)), measures, own)
+    return FrameResults(Path(), study, _trials_table(own, list(endpoints)), measures, own)
 
 
-def _numbers(seeds: pd.Series) -> pd.Series:
+def _seed_numbers(seeds: pd.Series) -> pd.Series:
     """Seeds as they are if they are whole numbers, else numbered in the order of their names."""
     numbers = pd.to_numeric(seeds, errors="coerce")
     whole = numbers.notna().all() and (numbers % 1 == 0).all()
     return numbers.astype(int) if whole else seeds.astype(str).rank(method="dense").astype(int)
 
 
-def _labels(frame: pd.DataFrame, factors: Sequence[str]) -> pd.Series:
+def _arm_labels(frame: pd.DataFrame, factors: Sequence[str]) -> pd.Series:
     named = (f"{factor}=" + frame[factor].astype(str) for factor in factors)
     return pd.concat(list(named), axis=1).agg(", ".join, axis=1)
 
 
-def _trials(own: pd.DataFrame, endpoints: list[str]) -> pd.DataFrame:
+def _trials_table(own: pd.DataFrame, endpoints: list[str]) -> pd.DataFrame:
     ordered, trials = own.sort_values("step", kind="stable"), own[["arm", "seed"]].drop_duplicates()
-    ended = pd.DataFrame({measure: _last(ordered, measure) for measure in endpoints})
+    ended = pd.DataFrame({measure: _last_values(ordered, measure) for measure in endpoints})
     last = ended.reindex(pd.MultiIndex.from_frame(trials))
     status = np.where(np.isfinite(last.astype(float)).all(axis=1), "finished", "diverged")
     made = last.index.to_frame(index=False).assign(
@@ -112,7 +114,7 @@ def _trials(own: pd.DataFrame, endpoints: list[str]) -> pd.DataFrame:
     )
 
 
-def _last(ordered: pd.DataFrame, measure: str) -> pd.Series:
+def _last_values(ordered: pd.DataFrame, measure: str) -> pd.Series:
     """Each trial's value at the last of its steps at which any trial has one: logs may be sparse, and end in NaN."""
     logged = ordered.groupby("step")[measure].transform(lambda values: values.notna().any())
     return ordered[logged].groupby(["arm", "seed"], sort=False)[measure].last(skipna=False)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.effect import effects, equivalence
-from analysis.frame import rows
+from analysis.effect import equivalence_p, paired_effects
+from analysis.frame import as_rows
 from analysis.judgement import ALPHA, Judgement, judge
 from analysis.results import Results
-from analysis.sentence import Said, lost
+from analysis.sentence import FindingSentence, divergence_note
 
 COUNTED = ("diverged", "solved", "steps_to_solve")  # endpoints in which a diverged trial counts
 
@@ -27,42 +27,42 @@ class Verdict:
 
 def verdicts(results: Results) -> list[Verdict]:
     """One for each row of `effects`, in its order."""
-    found = rows(effects(results))
-    return [_judged(results, row, len(found)) for row in found]
+    found = as_rows(paired_effects(results))
+    return [_judge_row(results, row, len(found)) for row in found]
 
 
-def _judged(results: Results, row: Mapping[str, Any], family: int) -> Verdict:
+def _judge_row(results: Results, row: Mapping[str, Any], family: int) -> Verdict:
     study = results.study
     wished = study["expect"].get(row["arm"], {}).get(row["endpoint"], "")
     margin = study["margin"].get(row["endpoint"])
     table = results.endpoints[row["endpoint"]]
-    within = margin is not None and equivalence(table[results.arms[0]], table[row["arm"]], margin) < ALPHA
+    within = margin is not None and equivalence_p(table[results.arms[0]], table[row["arm"]], margin) < ALPHA
     judgement = judge(wished, row, within, margin)
-    said = Said(row, judgement, wished, margin, results.arms[0], family)
-    absent = "" if row["endpoint"] in COUNTED else lost(results, row["arm"])
-    return Verdict(row, wished, judgement, f"{said.sentence()}{absent}")
+    said = FindingSentence(row, judgement, wished, margin, results.arms[0], family)
+    absent = "" if row["endpoint"] in COUNTED else divergence_note(results, row["arm"])
+    return Verdict(row, wished, judgement, f"{said.text()}{absent}")
 
 
 def headline(results: Results, judged: list[Verdict]) -> str:
     """The whole study in one or a few sentences: what was expected of, and otherwise the first endpoint."""
     first = next(iter(results.study["endpoints"]))
-    told = expected(judged) or [v for v in judged if v.effect["endpoint"] == first]
+    told = with_expectation(judged) or [v for v in judged if v.effect["endpoint"] == first]
     return " ".join(v.sentence for v in told) or "There is only one arm, so there is nothing to compare."
 
 
-def expected(judged: list[Verdict]) -> list[Verdict]:
+def with_expectation(judged: list[Verdict]) -> list[Verdict]:
     """Those of which the study had expected something."""
     return [verdict for verdict in judged if verdict.expected]
 
 
-def worst(judged: list[Verdict]) -> str:
+def worst_judgement(judged: list[Verdict]) -> str:
     """The judgement, among those of which something was expected, that deserves most attention; empty without any."""
-    found = {verdict.judgement for verdict in expected(judged)}
+    found = {verdict.judgement for verdict in with_expectation(judged)}
     order = (Judgement.contradicted, Judgement.undecided, *Judgement)
     return next((str(judgement) for judgement in order if judgement in found), "")
 
 
-def frame(judged: list[Verdict]) -> pd.DataFrame:
+def verdict_table(judged: list[Verdict]) -> pd.DataFrame:
     """The verdicts as a table of effects with what was expected, the judgement and the sentence."""
     return pd.DataFrame(
         [{**v.effect, "expected": v.expected, "judgement": str(v.judgement), "sentence": v.sentence} for v in judged]

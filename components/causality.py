@@ -7,20 +7,20 @@ import torch
 from torch import Tensor
 
 from components.broken import BrokenContract
-from components.example import EXTENTS, Call, axes_of, calls, make
+from components.example import EXTENTS, ContractCall, axes_of, contract_calls, make_part
 from components.registry import Registry
 
 
 def sees_no_future(registry: Registry[Any], name: str) -> None:
     """Overwriting the last token with 10⁴ leaves every earlier result as it was, bit for bit."""
-    part = make(registry, name)
-    for call in (call for call in calls(registry) if call.axes):
+    part = make_part(registry, name)
+    for call in (call for call in contract_calls(registry) if call.axes):
         before, after = call.arguments(), call.arguments()
         for argument, axes in call.axes.items():
             for axis in {"T", "S"} & set(axes):
                 last = torch.tensor([EXTENTS[axis] - 1])
                 after[argument] = after[argument].detach().index_fill(axes.index(axis), last, 1e4)
-        pairs = zip(call.on(part, before), call.on(part, after), call.promises, strict=True)
+        pairs = zip(call.results_of(part, before), call.results_of(part, after), call.promises, strict=True)
         if not all(_same_past(result, changed, promise) for result, changed, promise in pairs):
             raise BrokenContract(f"{call.method} lets a token see the one after it")
 
@@ -38,11 +38,11 @@ def feels_no_future(registry: Registry[Any], name: str) -> None:
 
     Random, since the plain sum of a LayerNorm's output has no gradient at all and would prove nothing.
     """
-    part = make(registry, name)
-    for call in (call for call in calls(registry) if call.axes):
+    part = make_part(registry, name)
+    for call in (call for call in contract_calls(registry) if call.axes):
         arguments = call.arguments()
         inputs = {argument: axes for argument, axes in call.axes.items() if {"T", "S"} & set(axes)}
-        for time, result in _by_time(call, call.on(part, arguments)):
+        for time, result in _by_time(call, call.results_of(part, arguments)):
             projected = (result * torch.randn(result.shape, generator=torch.Generator().manual_seed(time))).sum()
             tensors = [arguments[argument] for argument in inputs]
             gradients = torch.autograd.grad(projected, tensors, retain_graph=True, allow_unused=True)
@@ -52,7 +52,7 @@ def feels_no_future(registry: Registry[Any], name: str) -> None:
                     raise BrokenContract(f"{call.method} sends gradient from a token to the one after it")
 
 
-def _by_time(call: Call, results: tuple[Any, ...]) -> Iterator[tuple[int, Tensor]]:
+def _by_time(call: ContractCall, results: tuple[Any, ...]) -> Iterator[tuple[int, Tensor]]:
     """Each result that hangs on an input, at each time but the last."""
     for result, promise in zip(results, call.promises, strict=True):
         axes = axes_of(promise)
@@ -62,9 +62,9 @@ def _by_time(call: Call, results: tuple[Any, ...]) -> Iterator[tuple[int, Tensor
 
 def explains_itself(registry: Registry[Any], name: str) -> None:
     """core(q, k, v, bias) = weights(q, k, bias) @ v in float64, and a query that sees no key reads zeros."""
-    if "weights" not in {call.method for call in calls(registry)}:
+    if "weights" not in {call.method for call in contract_calls(registry)}:
         return
-    part = make(registry, name).double()
+    part = make_part(registry, name).double()
     q, k, v = _random_heads()
     blind = torch.zeros(1, 1, 5, 5, dtype=torch.double).index_fill(-2, torch.tensor([2]), -torch.inf)
     for bias in (None, blind):
@@ -76,9 +76,9 @@ def explains_itself(registry: Registry[Any], name: str) -> None:
 
 def goes_on(registry: Registry[Any], name: str) -> None:
     """The last queries alone, against all keys, read what they read among all queries: decoding with cached keys."""
-    if "weights" not in {call.method for call in calls(registry)}:
+    if "weights" not in {call.method for call in contract_calls(registry)}:
         return
-    part = make(registry, name).double()
+    part = make_part(registry, name).double()
     q, k, v = _random_heads()
     for new in (1, 2):
         alone = part(q[..., -new:, :], k, v, None), part.weights(q[..., -new:, :], k, None)

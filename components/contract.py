@@ -16,9 +16,9 @@ from torch import Tensor, nn
 
 from components.broken import BrokenContract
 from components.causality import explains_itself, feels_no_future, goes_on, sees_no_future
-from components.example import EXTENTS, Call, calls, make, tupled
+from components.example import EXTENTS, ContractCall, as_tuple, contract_calls, make_part
 from components.registry import Registry
-from components.sublayer import Nothing
+from components.sublayer import NoBranch
 
 KNOB_TYPES = (bool, int, float, str, Path)
 
@@ -48,15 +48,15 @@ def has_plain_knobs(registry: Registry[Any], name: str) -> None:
 def keeps_shape_and_type(registry: Registry[Any], name: str) -> None:
     """Results have the declared shapes, and the type of the inputs, in float32 and bfloat16."""
     for dtype in (torch.float32, torch.bfloat16):
-        part = make(registry, name)
+        part = make_part(registry, name)
         part = part.to(dtype) if isinstance(part, nn.Module) else part
-        for call in calls(registry):
-            results = call.on(part, call.arguments(dtype))
+        for call in contract_calls(registry):
+            results = call.results_of(part, call.arguments(dtype))
             for result, promise in zip(results, call.promises, strict=True):
                 _same(call, result, promise, dtype if call.axes else None)
 
 
-def _same(call: Call, result: Any, promise: Any, dtype: torch.dtype | None) -> None:
+def _same(call: ContractCall, result: Any, promise: Any, dtype: torch.dtype | None) -> None:
     """One result against its promise; its type too, unless no input says which."""
     if promise is float and not (isinstance(result, float) and 0 < result < float("inf")):
         raise BrokenContract(f"{call.method} gave {result!r}, must be a positive finite number")
@@ -73,13 +73,13 @@ def _same(call: Call, result: Any, promise: Any, dtype: torch.dtype | None) -> N
 
 def sends_gradient(registry: Registry[Any], name: str) -> None:
     """A finite gradient reaches every parameter and every input that the part does not declare ignored."""
-    part = make(registry, name)
-    if isinstance(part, Nothing) or not isinstance(part, nn.Module):
+    part = make_part(registry, name)
+    if isinstance(part, NoBranch) or not isinstance(part, nn.Module):
         return
     read: dict[str, Tensor] = {}
-    for call in calls(registry):
+    for call in contract_calls(registry):
         arguments = call.arguments()
-        results = [r for r in call.on(part, arguments) if isinstance(r, Tensor) and r.requires_grad]
+        results = [r for r in call.results_of(part, arguments) if isinstance(r, Tensor) and r.requires_grad]
         if results:
             torch.stack([result.square().sum() for result in results]).sum().backward()
         if call.method == "__call__":
@@ -91,27 +91,27 @@ def sends_gradient(registry: Registry[Any], name: str) -> None:
 
 def repeats_itself(registry: Registry[Any], name: str) -> None:
     """Two calls agree, and so does a copy with the same state; the state holds parameters only."""
-    part, copy = make(registry, name), make(registry, name)
+    part, copy = make_part(registry, name), make_part(registry, name)
     if not isinstance(part, nn.Module):
         return
     if extra := set(part.state_dict()) - {n for n, _ in part.named_parameters(remove_duplicate=False)}:
         raise BrokenContract(f"it saves {sorted(extra)}, which are no parameters: a model must load at another context")
     copy.load_state_dict(part.state_dict())
-    for call in calls(registry):
-        first, *others = (call.on(p, call.arguments()) for p in (part, part, copy))
+    for call in contract_calls(registry):
+        first, *others = (call.results_of(p, call.arguments()) for p in (part, part, copy))
         if not all(_equal(first, other) for other in others):
             raise BrokenContract(f"{call.method} gave two different results for the same input and weights")
 
 
 def compiles(registry: Registry[Any], name: str) -> None:
     """torch.compile leaves every result as it is, bit for bit (`aot_eager`, which changes no arithmetic)."""
-    part = make(registry, name)
+    part = make_part(registry, name)
     if not isinstance(part, nn.Module):
         return
-    for call in calls(registry):
+    for call in contract_calls(registry):
         torch.compiler.reset()
-        compiled = torch.compile(call.of(part), backend="aot_eager")
-        if not _equal(call.on(part, call.arguments()), tupled(compiled(*call.arguments().values()))):
+        compiled = torch.compile(call.method_of(part), backend="aot_eager")
+        if not _equal(call.results_of(part, call.arguments()), as_tuple(compiled(*call.arguments().values()))):
             raise BrokenContract(f"{call.method} gives other results under torch.compile")
 
 

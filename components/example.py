@@ -13,7 +13,7 @@ from components.initialise import draw
 from components.linear import Embedding, Linear
 from components.parts import Parts, Sizes
 from components.registry import Registry, kinds
-from components.sublayer import Stage, Sublayer
+from components.sublayer import Sublayer, SublayerBase
 
 EXTENTS = {"B": 2, "T": 5, "S": 5, "H": 3, "D": 12, "K": 4, "V": 7, "W": 12, "...": 2, "1": 1}
 SIZES = Sizes(vocabulary=7, context=5, width=12, depth=2, heads=3)
@@ -36,7 +36,7 @@ class _Mixing(Linear):
         return super().forward(input.cumsum(-2))
 
 
-def _sublayer(branch: type[Linear]) -> Stage:
+def _sublayer(branch: type[Linear]) -> SublayerBase:
     placement, residual = companions()["placement"](), companions()["residual"](SIZES.width, SIZES.depth)
     return Sublayer(branch(SIZES.width, SIZES.width), lambda: nn.LayerNorm(SIZES.width), placement, residual)
 
@@ -50,7 +50,7 @@ WIRING: dict[str, Callable[[], Any]] = {
 
 
 @dataclass(frozen=True)
-class Call:
+class ContractCall:
     """One method that a contract declares, with the shape of each argument and of the result."""
 
     method: str
@@ -73,16 +73,16 @@ class Call:
         each = get_args(hint) if get_origin(hint) is tuple else (hint,)
         return tuple(get_args(h)[0] if get_origin(h) in (Union, types.UnionType) else h for h in each)
 
-    def of(self, part: Any) -> Callable[..., Any]:
+    def method_of(self, part: Any) -> Callable[..., Any]:
         """The part's own method."""
         return part if self.method == "__call__" else getattr(part, self.method)
 
-    def on(self, part: Any, arguments: dict[str, Any]) -> tuple[Any, ...]:
+    def results_of(self, part: Any, arguments: dict[str, Any]) -> tuple[Any, ...]:
         """The results as a tuple."""
-        return tupled(self.of(part)(*arguments.values()))
+        return as_tuple(self.method_of(part)(*arguments.values()))
 
 
-def tupled(result: Any) -> tuple[Any, ...]:
+def as_tuple(result: Any) -> tuple[Any, ...]:
     """Several results as they are, a single one as a tuple of it."""
     return result if isinstance(result, tuple) else (result,)
 
@@ -106,15 +106,15 @@ def _value(name: str, hint: Any, dtype: torch.dtype, generator: torch.Generator)
     return EXTENTS["T"] if hint is int else companions()[name](SIZES)
 
 
-def calls(registry: Registry[Any]) -> list[Call]:
+def contract_calls(registry: Registry[Any]) -> list[ContractCall]:
     """Every method of the kind's contract that states what it returns."""
     methods = {name: method for name, method in vars(registry.contract).items() if inspect.isfunction(method)}
     public = (name for name in methods if name == "__call__" or not name.startswith("_"))
     hints = {name: get_type_hints(methods[name], include_extras=True) for name in public}
-    return [Call(name, hint) for name, hint in hints.items() if "return" in hint]
+    return [ContractCall(name, hint) for name, hint in hints.items() if "return" in hint]
 
 
-def make(registry: Registry[Any], name: str) -> Any:
+def make_part(registry: Registry[Any], name: str) -> Any:
     """The part, built at the contracts' sizes with drawn weights."""
     part = registry[name](*(WIRING[wire]() for wire in registry.wiring))
     if isinstance(part, nn.Module):

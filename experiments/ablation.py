@@ -11,7 +11,7 @@ from torch import Tensor
 from components.model import Decoder
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic
-from experiments.intervene import Replacement, replaced, sites
+from experiments.intervene import Replacement, intervention_sites, replacing_output
 from experiments.measure import Measure
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ class Ablation(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One for each site."""
-        return [Measure(f"{self.name}/{site}", "nats/token") for site in sites(model)]
+        return [Measure(f"{self.name}/{site}", "nats/token") for site in intervention_sites(model)]
 
     def on_trained(self, task: LanguageModeling) -> None:
         batches = task.held_out(task.model.sizes.context)[: self.batches]
-        whole = _loss(task, batches)
-        for site in sites(task.model):
-            with replaced(task.model, site, type(self).replacement):
-                task.recorder.record(f"{self.name}/{site}", _loss(task, batches) - whole)
+        whole = _mean_loss(task, batches)
+        for site in intervention_sites(task.model):
+            with replacing_output(task.model, site, type(self).replacement):
+                task.recorder.record(f"{self.name}/{site}", _mean_loss(task, batches) - whole)
 
 
-def _loss(task: LanguageModeling, batches: Sequence[Batch]) -> Tensor:
+def _mean_loss(task: LanguageModeling, batches: Sequence[Batch]) -> Tensor:
     """Mean over scored tokens, never of the compiled model, whose hooks would not be called."""
     losses = [task.objective(task.model.forward(batch.inputs), batch.targets).sum() for batch in batches]
     scored = [(batch.targets != IGNORED).sum() for batch in batches]

@@ -13,7 +13,7 @@ ADDED = "⟨added⟩"  # a token that is no datum: an objective has added it
 
 
 @dataclass(frozen=True)
-class Alphabet:
+class Vocabulary:
     """A symbol for each token; a text is cut into symbols by a pattern, and made of symbols with `between` between.
 
     >>> numbers = Alphabet(["0", "1", "2"], " ", r"[^ ]+")
@@ -25,7 +25,7 @@ class Alphabet:
     between: str = ""
     pattern: str = r"(?s)."
 
-    def read(self, text: str) -> Tensor:
+    def encode(self, text: str) -> Tensor:
         """The tokens of a text. Raises ValueError for a symbol that the data do not have, naming the nearest."""
         numbers = {symbol: number for number, symbol in enumerate(self.symbols)}
         found = re.findall(self.pattern, text)
@@ -36,20 +36,20 @@ class Alphabet:
                 raise ValueError(f"{symbol!r} is no token of these data{hint}; there are: {self._shown()}")
         return torch.tensor([numbers.get(symbol, 0) for symbol in found], dtype=torch.long)
 
-    def spelled(self, tokens: Iterable[int]) -> list[str]:
+    def spell(self, tokens: Iterable[int]) -> list[str]:
         """Each token's symbol."""
         return [self.symbols[token] if token < len(self.symbols) else ADDED for token in tokens]
 
-    def text(self, tokens: Iterable[int]) -> str:
+    def decode(self, tokens: Iterable[int]) -> str:
         """The text that these tokens are."""
-        return self.between.join(self.spelled(tokens))
+        return self.between.join(self.spell(tokens))
 
     def _shown(self) -> str:
         shown = [symbol if symbol.strip() else repr(symbol) for symbol in self.symbols]
         return " ".join(shown if len(shown) <= 120 else [*shown[:60], "…", *shown[-20:]])
 
 
-class Bytes(Alphabet):
+class ByteVocabulary(Vocabulary):
     """The 256 bytes; a text is its UTF-8.
 
     >>> made = Bytes()
@@ -62,13 +62,13 @@ class Bytes(Alphabet):
 
     def read(self, text: str) -> Tensor:
         """The bytes of a text."""
-        return super().read(text.encode().decode("latin-1"))
+        return super().encode(text.encode().decode("latin-1"))
 
     def text(self, tokens: Iterable[int]) -> str:
         """The text that these bytes are, with a mark where they are none."""
         return bytes(token for token in tokens if token < len(self.symbols)).decode("utf-8", errors="replace")
 
 
-def numbered(count: int) -> Alphabet:
+def numbered_vocabulary(count: int) -> Vocabulary:
     """Tokens that have no name but their number."""
-    return Alphabet([str(number) for number in range(count)], " ", r"\S+")
+    return Vocabulary([str(number) for number in range(count)], " ", r"\S+")

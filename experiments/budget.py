@@ -10,10 +10,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from components.model import Decoder
 from components.registry import unknown
 
-KEPT = 0.01  # an arm this near to the baseline keeps its width, and so its weights and their pairing
+KEPT_WITHIN = 0.01  # an arm this near to the baseline keeps its width, and so its weights and their pairing
 
 
-def parameters(model: Decoder) -> float:
+def count_parameters(model: Decoder) -> float:
     """Weights, tied ones once."""
     return float(sum(p.numel() for p in model.parameters()))
 
@@ -29,7 +29,7 @@ def training_flops(model: Decoder) -> float:
     return counter.get_total_flops() / model.sizes.context
 
 
-BUDGETS: dict[str, Callable[[Decoder], float]] = {"parameters": parameters, "flops": training_flops}
+BUDGETS: dict[str, Callable[[Decoder], float]] = {"parameters": count_parameters, "flops": training_flops}
 
 
 def cost_of(budget: str) -> Callable[[Decoder], float] | None:
@@ -41,12 +41,12 @@ def cost_of(budget: str) -> Callable[[Decoder], float] | None:
     return BUDGETS[budget]
 
 
-def matched(config: dict[str, Any], build: Callable[[dict[str, Any]], float], target: float) -> dict[str, Any]:
+def match_size(config: dict[str, Any], build: Callable[[dict[str, Any]], float], target: float) -> dict[str, Any]:
     """The configuration with the FFN's expansion at which `build`, the cost of a configuration, is nearest to `target`.
 
     It stays as it is where it is within 1 %, and where its FFN has no width that could be changed.
     """
-    if abs(build(config) / target - 1) <= KEPT or "expansion" not in config["ffn"]:
+    if abs(build(config) / target - 1) <= KEPT_WITHIN or "expansion" not in config["ffn"]:
         return config
 
     def widened(hidden: int) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from components.model import Decoder, assemble
 from components.parts import Parts, Sizes
 from experiments.data import Data, datas
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure, always
+from experiments.measure import Measure, training_measures
 from experiments.objective import Objective, objectives
 from experiments.optimizer import optimizers
 from experiments.schedule import schedules
@@ -22,12 +22,12 @@ from experiments.schedule import schedules
 Config = Mapping[str, Any]
 
 
-def data(config: Config) -> Data:
+def build_data(config: Config) -> Data:
     """The data; loaded once a process for each way of asking."""
-    return data_at(config, config["model"]["context"])
+    return build_data_at(config, config["model"]["context"])
 
 
-def data_at(config: Config, context: int) -> Data:
+def build_data_at(config: Config, context: int) -> Data:
     """The data in sequences of another length."""
     return _data(tuple(sorted(config["data"].items())), context)
 
@@ -40,7 +40,7 @@ def _data(knobs: tuple[tuple[str, Any], ...], context: int) -> Data:
     return datas.build(given)(context)
 
 
-def model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[Decoder, set[str]]:
+def build_model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[Decoder, set[str]]:
     """The model, and the kinds that it asked for while it was built; on the device `meta` without weights."""
     parts = Parts(config, config["layers"])
     numbers = {name: number for name, number in config["model"].items() if number is not None}
@@ -49,13 +49,15 @@ def model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[Decoder
     return decoder, parts.asked
 
 
-def cost(config: Config, measure: Callable[[Decoder], float]) -> float:
+def model_cost(config: Config, measure: Callable[[Decoder], float]) -> float:
     """What the model costs that a configuration describes, without its weights."""
     added = objectives.build(config["objective"])().extra_tokens
-    return measure(model(config, data(config).vocabulary + added, device="meta")[0])
+    return measure(build_model(config, build_data(config).vocabulary + added, device="meta")[0])
 
 
-def training(config: Config) -> tuple[Objective, Callable[[nn.Module], Optimizer], Callable[[Optimizer], LRScheduler]]:
+def build_training(
+    config: Config,
+) -> tuple[Objective, Callable[[nn.Module], Optimizer], Callable[[Optimizer], LRScheduler]]:
     """What to minimise, by what, and how its rate moves over the steps."""
     schedule, steps = schedules.build(config["schedule"]), config["trainer"]["max_steps"]
     return (
@@ -65,11 +67,14 @@ def training(config: Config) -> tuple[Objective, Callable[[nn.Module], Optimizer
     )
 
 
-def watchers(config: Config) -> list[Diagnostic]:
+def build_diagnostics(config: Config) -> list[Diagnostic]:
     """The diagnostics."""
     return [diagnostics.build(knobs)() for knobs in config["diagnostic"].values()]
 
 
-def measures(data: Data, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
+def trial_measures(data: Data, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
     """All that a trial measures: what its data say of training, and what its diagnostics declare of its model."""
-    return [*always(data.solved_at), *(measure for watcher in watching for measure in watcher.measures(model))]
+    return [
+        *training_measures(data.solved_at),
+        *(measure for watcher in watching for measure in watcher.measures(model)),
+    ]

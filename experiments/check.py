@@ -15,14 +15,14 @@ def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser("knockout check", description="Hold parts to the contracts of their kinds.")
     parser.add_argument("part", help="KIND=NAME, or a file that registers parts")
     asked = parser.parse_args(words).part
-    chosen = _named(asked) if "=" in asked else _in_file(Path(asked))
-    broken = [line for registry, name in chosen for line in failures(registry, name)]
+    chosen = _part_named(asked) if "=" in asked else _parts_in_file(Path(asked))
+    broken = [line for registry, name in chosen for line in broken_checks(registry, name)]
     if broken:
         raise SystemExit("\n".join(broken))
     print("\n".join(f"{registry.kind}={name} keeps its contract: {len(CHECKS)} checks" for registry, name in chosen))
 
 
-def failures(registry: Registry[Any], name: str) -> Iterator[str]:
+def broken_checks(registry: Registry[Any], name: str) -> Iterator[str]:
     """A sentence for each check that the part does not pass."""
     for check in CHECKS:
         try:
@@ -32,8 +32,8 @@ def failures(registry: Registry[Any], name: str) -> Iterator[str]:
             yield f"{registry.kind}={name} breaks “{check.__name__.replace('_', ' ')}”: {kind}{error}"
 
 
-def _named(asked: str) -> list[tuple[Registry[Any], str]]:
-    plugins.load()
+def _part_named(asked: str) -> list[tuple[Registry[Any], str]]:
+    plugins.load_plugins()
     kind, _, name = asked.partition("=")
     known = kinds("components")
     if kind not in known:
@@ -43,10 +43,10 @@ def _named(asked: str) -> list[tuple[Registry[Any], str]]:
     return [(known[kind], name)]
 
 
-def _in_file(path: Path) -> list[tuple[Registry[Any], str]]:
+def _parts_in_file(path: Path) -> list[tuple[Registry[Any], str]]:
     """The parts that the file registers, whether it was loaded before or not."""
     before = {(kind, name) for kind, registry in kinds("components").items() for name in registry.names()}
-    plugins.run_file(path)
+    plugins.import_file(path)
     registries = kinds("components")
     found = [(r, name) for r in registries.values() for name in r.names() if (r.kind, name) not in before]
     if not found:

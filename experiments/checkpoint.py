@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from experiments.folder import CHECKPOINT, whole
-from experiments.memory import GB, peak
+from experiments.memory import GB, peak_memory
 from experiments.state import STOP
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Checkpoint:
         optimizer: Any = task.optimizers(use_pl_optimizer=False)
         schedule: Any = task.lr_schedulers()
         states = (task.model.state_dict(), optimizer.state_dict(), schedule.state_dict())
-        history = torch.frombuffer(bytearray(task.recorder.so_far()), dtype=torch.uint8)
+        history = torch.frombuffer(bytearray(task.recorder.stream_bytes()), dtype=torch.uint8)
         return cls(task.step, task.tokens, task.solved, task.best, *states, history, code)
 
     @classmethod
@@ -57,7 +57,7 @@ class Checkpoint:
         return found if found is None or found.code == code else None
 
 
-class Saver:
+class Checkpointer:
     """Writes a checkpoint every so many seconds, and once more when asked to stop.
 
     From the first one on, the weights are kept too whenever their validation loss is the lowest so far.
@@ -70,20 +70,20 @@ class Saver:
     def __call__(self, task: LanguageModeling) -> None:
         """After a step. Raises Stopped once it was asked to stop."""
         due = time.monotonic() - self._last > self.seconds
-        stop, due = task.agreed([self.stopping(), due and task.rank.number == 0])
+        stop, due = task.agree([self.stopping(), due and task.rank.number == 0])
         long = time.monotonic() - self._began > self.seconds
         if long and task.best[1] == task.step < task.steps and task.rank.number == 0:
-            keep(self.folder, task.model, self.keep_gb, BEST)
+            keep_weights(self.folder, task.model, self.keep_gb, BEST)
         if task.step == task.steps or not (stop or due):
             return
         self._last, here = time.monotonic(), Checkpoint.of(task, self.code)
         if task.rank.number == 0 and task.recorder.diverged is None:
-            save(self.folder / CHECKPOINT, vars(here))
+            save_atomically(self.folder / CHECKPOINT, vars(here))
         if stop:
             raise Stopped(f"stopped after step {task.step}, {STOP}")
 
 
-class Timer:
+class StepTimer:
     """Ends a trial after some steps, and writes how many seconds the last of them took, and the most memory."""
 
     def __init__(self, folder: Path, steps: int) -> None:
@@ -94,21 +94,21 @@ class Timer:
         """After a step. Raises Stopped after the last."""
         now = time.monotonic()
         if task.step >= min(self.steps, task.steps):
-            taken = {"seconds": now - self._last, "memory": peak(task.device)}
+            taken = {"seconds": now - self._last, "memory": peak_memory(task.device)}
             (self.folder / TIMING).write_text(json.dumps(taken), encoding="utf-8")
             raise Stopped(f"these were {task.step} steps")
         self._last = now
 
 
-def save(path: Path, state: Any) -> None:
+def save_atomically(path: Path, state: Any) -> None:
     """The whole file or none of it."""
     with whole(path) as part:
         torch.save(state, part)
 
 
-def keep(folder: Path, model: torch.nn.Module, limit: float, name: str = WEIGHTS) -> None:
+def keep_weights(folder: Path, model: torch.nn.Module, limit: float, name: str = WEIGHTS) -> None:
     """Keep the weights while all that are kept in the results folder stay within `limit` gigabytes."""
     size = sum(p.numel() * p.element_size() for p in model.parameters())
     others = {path for kept in (WEIGHTS, BEST) for path in folder.parent.glob(f"*/{kept}")} - {folder / name}
     if sum(path.stat().st_size for path in others) + size <= limit * GB:
-        save(folder / name, model.state_dict())
+        save_atomically(folder / name, model.state_dict())

@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from experiments.mirror import store_of
+from experiments.mirror import default_store
 
-TRAINING = "/#/experiments?workflowType=machine_learning"  # MLflow's pages begin with language agents otherwise
+TRAINING_VIEW = "/#/experiments?workflowType=machine_learning"  # MLflow's pages begin with language agents otherwise
 
 
 def main(words: list[str]) -> None:
@@ -25,9 +25,9 @@ def main(words: list[str]) -> None:
         where = given.results.absolute()
         raise FileNotFoundError(f"{where} holds no mlflow.db; run a study there, or name its folder: --results FOLDER")
     own = given.host == "127.0.0.1"
-    address = f"http://{given.host if own else platform.node()}:{given.port}{TRAINING}"
+    address = f"http://{given.host if own else platform.node()}:{given.port}{TRAINING_VIEW}"
     print(f"MLflow on {address} (Ctrl-C ends it)", flush=True)
-    store = ["--backend-store-uri", store_of(given.results), "--host", given.host, "--port", given.port]
+    store = ["--backend-store-uri", default_store(given.results), "--host", given.host, "--port", given.port]
     allowed = [] if own else ["--allowed-hosts", ",".join(f"{name}:{given.port}" for name in names(given.host))]
     raise SystemExit(subprocess.run([sys.executable, "-m", "mlflow", "ui", *store, *allowed], check=False).returncode)
 

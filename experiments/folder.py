@@ -14,7 +14,7 @@ CHECKPOINT = "checkpoint.pt"
 PAGE, VERDICTS, SHOWN = "report.html", "verdicts.txt", "shown.txt"  # what a study has once it was reported
 
 
-def opened(root: Path) -> Path:
+def ensure_results_folder(root: Path) -> Path:
     """The results folder, made if need be. Raises PermissionError if nothing can be written there."""
     try:
         (root / "trials").mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def whole(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def safe(name: str) -> str:
+def folder_name_for(name: str) -> str:
     """A file name for any name: the name itself where it can be one, otherwise what is left of it and a digest.
 
     >>> safe("norm"), safe("a/b")

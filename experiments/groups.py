@@ -9,7 +9,7 @@ from components.registry import options
 SLOTS = {"before": "norm", "inside": "norm", "after": "norm", "query_norm": "qk_norm", "key_norm": "qk_norm"}
 
 
-def groups(model: Decoder) -> dict[str, list[int]]:
+def parameter_groups(model: Decoder) -> dict[str, list[int]]:
     """Places in `model.parameters()` by group: `total`, `layers.0` …, then `embedding` and kinds (`mixer`, `norm`).
 
     A parameter is of the innermost kind that its name says: a norm before an FFN counts as norm.
@@ -20,11 +20,11 @@ def groups(model: Decoder) -> dict[str, list[int]]:
     for place, name in enumerate(names):
         if name.startswith("layers."):
             found[".".join(name.split(".")[:2])].append(place)
-        found.setdefault(kind_of(name), []).append(place)
+        found.setdefault(parameter_kind(name), []).append(place)
     return {group: members for group, members in found.items() if members}
 
 
-def kind_of(name: str) -> str:
+def parameter_kind(name: str) -> str:
     """The innermost kind in a parameter's name.
 
     >>> kind_of("layers.0.ffn.before.weight"), kind_of("layers.0.mixer.branch.projection.query.weight")
@@ -36,11 +36,11 @@ def kind_of(name: str) -> str:
     return ["block", *(known[word] for word in name.split(".") if word in known)][-1]
 
 
-class Norms:
+class GroupNorms:
     """‖·‖₂ of groups out of those of single parameters: √(M n²), a row of M for each group."""
 
     def __init__(self, model: Decoder, device: torch.device) -> None:
-        members = groups(model)
+        members = parameter_groups(model)
         self.names = list(members)
         self.members = torch.zeros(len(members), len(members["total"]), device=device)
         for row, group in enumerate(members.values()):

@@ -11,7 +11,7 @@ ENTRIES = ("embed", "rotate", "bias")
 
 
 @contextmanager
-def unread(model: Decoder) -> Iterator[set[str]]:
+def unused_kinds(model: Decoder) -> Iterator[set[str]]:
     """Kinds that are found without effect while the model runs within: positions of which nothing was asked.
 
     A recurrent mixer asks for no rotation and no bias, so that with it `rope` and `alibi` are as good as `none`.
@@ -26,7 +26,7 @@ def unread(model: Decoder) -> Iterator[set[str]]:
         found.clear()
 
 
-def refuse_unused(model: Decoder) -> None:
+def refuse_unused_weights(model: Decoder) -> None:
     """Raises ValueError if the loss reaches some weights of a model not at all, after a backward pass."""
     unused = [name for name, weight in model.named_parameters() if weight.grad is None]
     if unused:

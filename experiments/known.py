@@ -12,16 +12,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from analysis.files import write
+from analysis.files import write_text
 from experiments import plugins
 from experiments.options import KINDS
 from experiments.provenance import ROOT, versions
 
-NOT_ASKED = ("study", "seed", "init_seed", "data_seed", "seed_offset")
+IRRELEVANT_KEYS = ("study", "seed", "init_seed", "data_seed", "seed_offset")
 
 
 @dataclass(frozen=True)
-class Found:
+class ArmFacts:
     """The kinds that an arm's model asked for, its size, what its trials measure, the code that they come from.
 
     `measures` says of each how it repeats.
@@ -34,24 +34,24 @@ class Found:
     code: str
 
 
-def known(config: Mapping[str, Any], content: str, find: Callable[[], Found]) -> Found:
+def cached_facts(config: Mapping[str, Any], content: str, inspect_arm: Callable[[], ArmFacts]) -> ArmFacts:
     """What `find` finds about the arm of this configuration on data of this content, or found before."""
     results = Path(config["runtime"]["results"])
-    own = {key: value for key, value in config.items() if key not in NOT_ASKED}
+    own = {key: value for key, value in config.items() if key not in IRRELEVANT_KEYS}
     own["runtime"] = {}
-    text = json.dumps([own, content, _sources(), versions()], sort_keys=True)
+    text = json.dumps([own, content, _source_digest(), versions()], sort_keys=True)
     path = results / "arms" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     if path.exists():
-        return Found(**json.loads(path.read_text(encoding="utf-8")))
-    found = find()
+        return ArmFacts(**json.loads(path.read_text(encoding="utf-8")))
+    found = inspect_arm()
     if results.exists():
         path.parent.mkdir(exist_ok=True)
-        write(path, json.dumps(asdict(found)))
+        write_text(path, json.dumps(asdict(found)))
     return found
 
 
 @cache
-def _sources() -> str:
+def _source_digest() -> str:
     """A digest of all code that an arm may come from, to the byte."""
     parts = [registry[name] for registry in KINDS.values() for name in registry.names()]
     files = {*map(Path, plugins.LOADED), *(Path(str(inspect.getsourcefile(part))) for part in parts)}

@@ -13,17 +13,17 @@ from typing import Any
 
 import yaml
 
-from experiments.attempt import Attempt, begin
+from experiments.attempt import Attempt, start_attempt
 from experiments.folder import CONFIG, finished
-from experiments.lease import BEAT, holder, take
-from experiments.pool import Pool, pool
-from experiments.progress import Board
-from experiments.state import last_line, state
+from experiments.lease import HEARTBEAT_SECONDS, acquire, current_holder
+from experiments.pool import DevicePool, device_pool
+from experiments.progress import ProgressBoard
+from experiments.state import last_log_line, trial_state
 
-GRACE = 30.0  # seconds that a trial has to write down where it stands
+STOP_GRACE_SECONDS = 30.0  # seconds that a trial has to write down where it stands
 
 
-def run(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int | None = 0) -> dict[Path, str]:
+def run_trials(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int | None = 0) -> dict[Path, str]:
     """How each folder's trial ended: finished, diverged, stopped or failed; those that nobody started are left out.
 
     `beside` is how many trials that others start may run on its devices meanwhile, None where that cannot be known.
@@ -34,150 +34,163 @@ def run(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int | None 
     if not folders:
         return {}
     configs = {folder: yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) for folder in folders}
-    devices = pool([config["trainer"] for config in configs.values()], runtime)
-    with Board(len(folders)) as board:
-        crowd = None if beside is None else beside + devices.beside(len(folders))
-        launch = Launch(configs, runtime, devices, board, crowd, list(folders))
+    devices = device_pool([config["trainer"] for config in configs.values()], runtime)
+    with ProgressBoard(len(folders)) as board:
+        crowd = None if beside is None else beside + devices.most_others_on_device(len(folders))
+        launch = TrialQueue(configs, runtime, devices, board, crowd, list(folders))
         try:
             while launch.step():
                 pass
         except BaseException:  # an interrupt, or a folder that cannot be written any more
-            launch.stop()
+            launch.request_stop()
             raise
         finally:
-            launch.end()
+            launch.kill_running()
     return launch.outcomes
 
 
 @dataclass
-class Launch:
+class TrialQueue:
     """Trials that wait, that run here, that others run, and that have ended."""
 
     configs: Mapping[Path, Mapping[str, Any]]
     runtime: Mapping[str, Any]
-    devices: Pool
-    board: Board
-    beside: int | None
+    devices: DevicePool
+    board: ProgressBoard
+    others_on_device: int | None
     waiting: list[Path]
-    alone: list[Path] = field(default_factory=list)
-    elsewhere: list[Path] = field(default_factory=list)
+    waiting_for_device_alone: list[Path] = field(default_factory=list)
+    held_by_others: list[Path] = field(default_factory=list)
     running: list[Attempt] = field(default_factory=list)
     outcomes: dict[Path, str] = field(default_factory=dict)
     failures: Counter[Path] = field(default_factory=Counter)
-    beaten: float = 0.0
+    last_heartbeat: float = 0.0
 
     def step(self) -> bool:
         """Start what there is room for, wait a moment, end what has ended; whether there is more to do."""
-        self._start()
-        self._watch()
-        self._look_elsewhere()
-        return bool(self.waiting or self.running or self.alone or self.elsewhere)
+        self._start_waiting()
+        self._wait_and_refresh()
+        self._check_held_by_others()
+        return bool(self.waiting or self.running or self.waiting_for_device_alone or self.held_by_others)
 
-    def _start(self) -> None:
+    def _start_waiting(self) -> None:
         """What ran out of memory beside others runs again once it can be alone, and nothing beside it."""
-        if self.alone:
+        if self.waiting_for_device_alone:
             if not self.running:
-                self._begin(self.alone.pop(0), alone=True)
+                self._start_trial(self.waiting_for_device_alone.pop(0), alone=True)
             return
-        while self.waiting and not any(attempt.alone for attempt in self.running):
-            if not self._begin(self.waiting[0]):
+        while self.waiting and not any(attempt.needs_device_alone for attempt in self.running):
+            if not self._start_trial(self.waiting[0]):
                 return
             self.waiting.pop(0)
 
-    def _begin(self, folder: Path, *, alone: bool = False) -> bool:
+    def _start_trial(self, folder: Path, *, alone: bool = False) -> bool:
         """Start a trial, unless somebody else trains it or has; whether there was room for it."""
         trainer = self.configs[folder]["trainer"]
         names = self.devices.take(folder, trainer["devices"])
         if names is None:
             return False
-        lease = take(folder)
+        lease = acquire(folder)
         if lease is None or finished(folder) is not None:
-            self.devices.give(folder)
-            self.elsewhere.append(folder)
+            self.devices.release(folder)
+            self.held_by_others.append(folder)
             if lease is not None:
                 lease.release()
             return True
-        self.running.append(begin(folder, lease, names, self.configs[folder]["code"], beside=self.beside))
-        self.running[-1].alone = alone
-        self.board.start(folder.name, self.configs[folder]["label"], trainer["max_steps"])
+        self.running.append(
+            start_attempt(folder, lease, names, self.configs[folder]["code"], beside=self.others_on_device)
+        )
+        self.running[-1].needs_device_alone = alone
+        self.board.trial_started(folder.name, self.configs[folder]["label"], trainer["max_steps"])
         for attempt in self.running:
-            attempt.crowded |= self.devices.shares(attempt.folder)
+            attempt.shared_device |= self.devices.shares_device(attempt.folder)
         return True
 
-    def _watch(self) -> None:
+    def _wait_and_refresh(self) -> None:
         """Wait until a trial ends, half a second at most; show signs of life; end what takes too long."""
-        self.board.running({attempt.folder.name: attempt.steps for attempt in self.running})
+        self.board.update_steps({attempt.folder.name: attempt.recorded_steps for attempt in self.running})
         wait([process.sentinel for attempt in self.running for process in attempt.processes], timeout=0.5)
         minutes = self.runtime["timeout_minutes"]
         for attempt in self.running:
             if minutes is not None and time.monotonic() - attempt.started > 60 * minutes:
-                attempt.end(f"it took longer than runtime.timeout_minutes={minutes}")
-        if time.monotonic() - self.beaten > BEAT:
-            self.beaten = time.monotonic()
+                attempt.kill(f"it took longer than runtime.timeout_minutes={minutes}")
+        if time.monotonic() - self.last_heartbeat > HEARTBEAT_SECONDS:
+            self.last_heartbeat = time.monotonic()
             for attempt in self.running:
-                attempt.hold()
-        for attempt in [attempt for attempt in self.running if not attempt.alive()]:
-            self._end(attempt)
+                attempt.refresh_lease()
+        for attempt in [attempt for attempt in self.running if not attempt.poll()]:
+            self._finish_attempt(attempt)
 
-    def _end(self, attempt: Attempt) -> None:
+    def _finish_attempt(self, attempt: Attempt) -> None:
         """A trial's processes are gone: it has ended, or is tried once more."""
         self.running.remove(attempt)
-        self.devices.give(attempt.folder)
-        if attempt.lease.lost() and finished(attempt.folder) is None:
-            self.elsewhere.append(attempt.folder)
-            self.board.again(attempt.folder.name, attempt.ended_for)
+        self.devices.release(attempt.folder)
+        if attempt.lease.was_taken_over() and finished(attempt.folder) is None:
+            self.held_by_others.append(attempt.folder)
+            self.board.trial_will_retry(attempt.folder.name, attempt.kill_reason)
             return
         attempt.lease.release()
         state, reason = attempt.outcome()
-        if state == "failed" and attempt.out_of_memory() and attempt.crowded:
-            self.alone.append(attempt.folder)
-            self.board.again(attempt.folder.name, f"{reason}; it runs again when it can be alone")
+        if state == "failed" and attempt.ran_out_of_memory() and attempt.shared_device:
+            self.waiting_for_device_alone.append(attempt.folder)
+            self.board.trial_will_retry(attempt.folder.name, f"{reason}; it runs again when it can be alone")
             return
         self.failures[attempt.folder] += state == "failed"
         if state == "failed" and self.failures[attempt.folder] <= self.runtime["retries"]:
             self.waiting.append(attempt.folder)
-            self.board.again(attempt.folder.name, f"{reason}; it is tried again")
+            self.board.trial_will_retry(attempt.folder.name, f"{reason}; it is tried again")
             return
-        self._conclude(attempt.folder, state, reason)
+        self._record_outcome(attempt.folder, state, reason)
 
-    def _conclude(self, folder: Path, state: str, reason: str) -> None:
+    def _record_outcome(self, folder: Path, state: str, reason: str) -> None:
         self.outcomes[folder] = state
-        self.board.end(folder.name, state, reason)
+        self.board.trial_ended(folder.name, state, reason)
         failed = sum(state == "failed" for state in self.outcomes.values())
         if self.waiting and self.runtime["stop_after"] is not None and failed >= self.runtime["stop_after"]:
-            self.board.say(f"{failed} failed (runtime.stop_after): {len(self.waiting)} trials are not started")
+            self.board.print_line(f"{failed} failed (runtime.stop_after): {len(self.waiting)} trials are not started")
             self.waiting.clear()
 
-    def _look_elsewhere(self) -> None:
+    def _check_held_by_others(self) -> None:
         """What others train ends there, or is taken over from one that is gone; or is left to them."""
-        if self.elsewhere and self.runtime["elsewhere"] == "leave" and not (self.waiting or self.running or self.alone):
-            self.board.say(f"{len(self.elsewhere)} trials are left to the commands that train them")
-            self.elsewhere.clear()
-        for folder in list(self.elsewhere):
-            held = holder(folder) is not None  # before the summary: whoever ends in between has one
+        if (
+            self.held_by_others
+            and self.runtime["elsewhere"] == "leave"
+            and not (self.waiting or self.running or self.waiting_for_device_alone)
+        ):
+            self.board.print_line(f"{len(self.held_by_others)} trials are left to the commands that train them")
+            self.held_by_others.clear()
+        for folder in list(self.held_by_others):
+            held = current_holder(folder) is not None  # before the summary: whoever ends in between has one
             summary = finished(folder)
             if summary is None and held:
                 continue
-            self.elsewhere.remove(folder)
-            if summary is None and (any(folder.glob("lease.*")) or state(folder) == "stopped"):
+            self.held_by_others.remove(folder)
+            if summary is None and (any(folder.glob("lease.*")) or trial_state(folder) == "stopped"):
                 self.waiting.append(folder)
                 continue
-            self.board.start(folder.name, f"{self.configs[folder]['label']} (elsewhere)", 0)
-            self._conclude(folder, summary["status"] if summary else "failed", "" if summary else last_line(folder))
+            self.board.trial_started(folder.name, f"{self.configs[folder]['label']} (elsewhere)", 0)
+            self._record_outcome(
+                folder, summary["status"] if summary else "failed", "" if summary else last_log_line(folder)
+            )
 
-    def stop(self) -> None:
+    def request_stop(self) -> None:
         """Let running trials write down where they stand; an interrupt meanwhile ends them at once."""
-        self.board.say(f"stopping {len(self.running)} trials; once more Ctrl-C ends them at once")
+        self.board.print_line(f"stopping {len(self.running)} trials; once more Ctrl-C ends them at once")
         for attempt in self.running:
-            attempt.stop()
-        self.waiting, self.alone, self.elsewhere, deadline = [], [], [], time.monotonic() + GRACE
+            attempt.request_stop()
+        self.waiting, self.waiting_for_device_alone, self.held_by_others, deadline = (
+            [],
+            [],
+            [],
+            time.monotonic() + STOP_GRACE_SECONDS,
+        )
         while self.running and time.monotonic() < deadline:
-            self._watch()
+            self._wait_and_refresh()
 
-    def end(self) -> None:
+    def kill_running(self) -> None:
         """Whatever still runs is ended."""
         for attempt in self.running:
-            attempt.end("interrupted")
+            attempt.kill("interrupted")
         for attempt in self.running:
             for process in attempt.processes:
                 process.join()

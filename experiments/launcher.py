@@ -10,7 +10,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 
 from experiments.folder import LOG, finished
-from experiments.launch import run
+from experiments.launch import run_trials
 
 
 class KnockoutLauncher(Launcher):
@@ -23,22 +23,22 @@ class KnockoutLauncher(Launcher):
     def launch(self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int) -> Sequence[JobReturn]:
         """Run each trial that is not finished, once; one that fails stops no other."""
         folders = [self._folder(overrides) for overrides in job_overrides]
-        run([folder for folder in dict.fromkeys(folders) if finished(folder) is None], self.config.runtime)
+        run_trials([folder for folder in dict.fromkeys(folders) if finished(folder) is None], self.config.runtime)
         return [self._returned(folder) for folder in folders]
 
     def _folder(self, overrides: Sequence[str]) -> Path:
         """The folder that was prepared, or one prepared now, when another sweeper names settings."""
-        from experiments.prepare import prepared
+        from experiments.prepare import prepare_single_trial
 
         named = {o.get_key_element(): o.value() for o in OverridesParser.create().parse_overrides(list(overrides))}
         if "trial" in named:
             return Path(str(named["trial"]))
-        return prepared(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides)))
+        return prepare_single_trial(self.hydra_context.config_loader.load_sweep_config(self.config, list(overrides)))
 
     def _value(self, folder: Path) -> float:
-        from experiments.sweep import endpoint
+        from experiments.sweep import first_endpoint
 
-        return endpoint(folder, self.config.study.endpoints, self.config.hydra.sweeper)
+        return first_endpoint(folder, self.config.study.endpoints, self.config.hydra.sweeper)
 
     def _returned(self, folder: Path) -> JobReturn:
         if finished(folder) is None:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import psutil
 
-BEAT = 5.0  # seconds between signs of life
-PATIENCE = 60.0  # seconds without one after which a holder on another host counts as gone
+HEARTBEAT_SECONDS = 5.0  # seconds between signs of life
+LEASE_TIMEOUT_SECONDS = 60.0  # seconds without one after which a holder on another host counts as gone
 
 
 @dataclass(frozen=True)
@@ -24,18 +24,18 @@ class Holder:
 
     host: str
     process: int
-    began: float
+    started: float
 
     @classmethod
-    def here(cls) -> "Holder":
+    def this_process(cls) -> "Holder":
         """This process."""
         return cls(platform.node(), os.getpid(), psutil.Process().create_time())
 
-    def runs(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether the process is alive; it must be of this host."""
         try:
             found = psutil.Process(self.process)
-            return found.status() != psutil.STATUS_ZOMBIE and abs(found.create_time() - self.began) < 1
+            return found.status() != psutil.STATUS_ZOMBIE and abs(found.create_time() - self.started) < 1
         except psutil.NoSuchProcess:
             return False
 
@@ -52,13 +52,13 @@ class Lease:
         """The file that is the lease."""
         return self.folder / f"lease.{self.number}"
 
-    def beat(self) -> None:
+    def refresh(self) -> None:
         """A sign of life."""
         os.utime(self.path)
 
-    def lost(self) -> bool:
+    def was_taken_over(self) -> bool:
         """Whether somebody took this holder for gone and went on without it."""
-        return _latest(self.folder) != self.number
+        return _latest_number(self.folder) != self.number
 
     def release(self) -> None:
         """Give the trial back; the leases that this one followed go with it."""
@@ -66,29 +66,29 @@ class Lease:
             (self.folder / f"lease.{number}").unlink(missing_ok=True)
 
 
-def take(folder: Path) -> Lease | None:
+def acquire(folder: Path) -> Lease | None:
     """A lease on the folder, or None while another holder has it."""
-    latest = _latest(folder)
-    if latest is not None and holder(folder) is not None:
+    latest = _latest_number(folder)
+    if latest is not None and current_holder(folder) is not None:
         return None
     lease = Lease(folder, 0 if latest is None else latest + 1)
     try:
         with lease.path.open("x", encoding="utf-8") as file:
-            json.dump(asdict(Holder.here()), file)
+            json.dump(asdict(Holder.this_process()), file)
     except FileExistsError:  # somebody was quicker
         return None
     return lease
 
 
-def clear(folder: Path) -> None:
+def remove_dead_leases(folder: Path) -> None:
     """Remove what a holder that is gone left on a trial that it finished."""
-    if holder(folder) is None and (latest := _latest(folder)) is not None:
+    if current_holder(folder) is None and (latest := _latest_number(folder)) is not None:
         Lease(folder, latest).release()
 
 
-def holder(folder: Path) -> Holder | None:
+def current_holder(folder: Path) -> Holder | None:
     """Who trains the trial of this folder now, if anybody does."""
-    latest = _latest(folder)
+    latest = _latest_number(folder)
     if latest is None:
         return None
     path = Lease(folder, latest).path
@@ -97,16 +97,16 @@ def holder(folder: Path) -> Holder | None:
     except FileNotFoundError:  # released just now
         return None
     except ValueError:  # being written, unless its writer died over it
-        return Holder("", 0, 0.0) if _age(path) < PATIENCE else None
-    alive = found.runs() if found.host == platform.node() else _age(path) < PATIENCE
+        return Holder("", 0, 0.0) if _seconds_since_touched(path) < LEASE_TIMEOUT_SECONDS else None
+    alive = found.is_alive() if found.host == platform.node() else _seconds_since_touched(path) < LEASE_TIMEOUT_SECONDS
     return found if alive else None
 
 
-def _latest(folder: Path) -> int | None:
+def _latest_number(folder: Path) -> int | None:
     return max((int(path.suffix[1:]) for path in folder.glob("lease.*")), default=None)
 
 
-def _age(path: Path) -> float:
+def _seconds_since_touched(path: Path) -> float:
     """Seconds since a file was touched, by the clock of the disk that it lies on."""
     with tempfile.NamedTemporaryFile(dir=path.parent) as now:
         try:

@@ -8,11 +8,11 @@ import numpy as np
 
 from experiments.folder import whole
 
-FOLDER = "attention"
+ATTENTION_FOLDER = "attention"
 
 
 @dataclass(frozen=True)
-class Map:
+class AttentionMaps:
     """A sentence's symbols; by layer, every head's shares (head, query, key); each score by layer, one a head."""
 
     tokens: Sequence[str]
@@ -20,7 +20,7 @@ class Map:
     scores: Mapping[str, Mapping[str, np.ndarray]]
 
 
-def save(home: Path, when: str, maps: Sequence[Map]) -> list[Path]:
+def write_attention_maps(home: Path, when: str, maps: Sequence[AttentionMaps]) -> list[Path]:
     """One file a sentence, each whole or not there: arrays `tokens`, `shares/layers.0`, `previous_token/layers.0`, …"""
     home.mkdir(exist_ok=True)
     paths = [home / f"{when}.{number}.npz" for number in range(len(maps))]

@@ -38,6 +38,6 @@ SOLVING = (
 )
 
 
-def always(solved_at: float | None) -> tuple[Measure, ...]:
+def training_measures(solved_at: float | None) -> tuple[Measure, ...]:
     """What every trial measures; `solved` and `steps_to_solve` where the data are a task that can be solved."""
     return TRAINING if solved_at is None else TRAINING + SOLVING

@@ -10,17 +10,17 @@ import torch
 
 GB = 1e9
 COPIES = 3  # of every weight in a checkpoint: itself and AdamW's two moments
-UNIT = 1 if sys.platform == "darwin" else 1024  # of what the operating system reports
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # of what the operating system reports
 
 
-def peak(device: torch.device) -> float:
+def peak_memory(device: torch.device) -> float:
     """The most bytes that this process has held: on a GPU those of torch there, elsewhere all that were resident."""
     if device.type == "cuda":
         return float(torch.cuda.max_memory_allocated(device))
-    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT)
+    return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT)
 
 
-def free(accelerator: str) -> float:
+def free_memory(accelerator: str) -> float:
     """Bytes that new trials could hold: of the GPU with the least, or of this machine."""
     if accelerator in ("gpu", "cuda") and torch.cuda.is_available():
         return float(min(torch.cuda.mem_get_info(number)[0] for number in range(torch.cuda.device_count())))

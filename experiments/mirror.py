@@ -17,30 +17,34 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from analysis.files import write
+from analysis.files import write_text
 from experiments.folder import SHOWN
-from experiments.lease import Lease, take
+from experiments.lease import Lease, acquire
 
 if TYPE_CHECKING:
-    from experiments.runs import Shown
+    from experiments.runs import MlflowStudy
 
-PATIENCE = 60.0  # seconds that a sweep waits for MLflow at its end
-OWN = ("MLFLOW_RUN_ID", "MLFLOW_EXPERIMENT_ID", "MLFLOW_EXPERIMENT_NAME")  # what other tools mean for their own runs
+MLFLOW_TIMEOUT_SECONDS = 60.0  # seconds that a sweep waits for MLflow at its end
+FOREIGN_VARIABLES = (
+    "MLFLOW_RUN_ID",
+    "MLFLOW_EXPERIMENT_ID",
+    "MLFLOW_EXPERIMENT_NAME",
+)  # what other tools mean for their own runs
 
 
 class Mirror:
     """Follows a study while the `with` block runs, and once more at its end."""
 
     def __init__(self, home: Path, uri: str | None) -> None:
-        self.home, self.off, self.uri = home, uri == "none", uri or store_of(home.parents[1])
+        self.home, self.off, self.uri = home, uri == "none", uri or default_store(home.parents[1])
         if not self.off:
-            refuse_folder(self.uri)
+            refuse_file_store(self.uri)
         context = multiprocessing.get_context("spawn")
         self.stop, self.concluded = context.Event(), context.Event()
         follower = (home, self.uri, self.stop, self.concluded)
         self.process = context.Process(target=follow, args=follower, name="mlflow mirror", daemon=True)
 
-    def shown(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether MLflow has been shown the whole study, report and all."""
         marks = self.home / SHOWN
         return self.off or (marks.exists() and self.uri in marks.read_text(encoding="utf-8").splitlines())
@@ -59,18 +63,18 @@ class Mirror:
     ) -> None:
         self.stop.set()
         if not self.off:
-            self.process.join(PATIENCE + 10)
+            self.process.join(MLFLOW_TIMEOUT_SECONDS + 10)
             if self.process.is_alive():
                 self.process.kill()
                 print(f"warning: MLflow at {self.uri} does not answer; the results folder is complete", file=sys.stderr)
 
 
-def store_of(results: Path) -> str:
+def default_store(results: Path) -> str:
     """The SQLite file in a results folder, as MLflow names it."""
     return f"sqlite:///{results.absolute() / 'mlflow.db'}"
 
 
-def refuse_folder(uri: str) -> None:
+def refuse_file_store(uri: str) -> None:
     """Raises ValueError for a folder of files, which MLflow does not write any more."""
     if "://" not in uri or uri.startswith("file:"):
         raise ValueError(
@@ -88,23 +92,23 @@ def follow(home: Path, uri: str, stop: Event, concluded: Event) -> None:
     def over() -> bool:
         return stop.is_set() or parent is None or not parent.is_alive()
 
-    with alone(home, over) as lease:
+    with exclusive_lease(home, over) as lease:
         if lease is not None:
 
             def ending() -> bool:
-                lease.beat()
+                lease.refresh()
                 return stop.wait(2.0) or over()
 
-            keep_up(home, uri, ending, concluded.is_set, stop.is_set)
+            mirror_study(home, uri, ending, concluded.is_set, stop.is_set)
 
 
 @contextmanager
-def alone(folder: Path, over: Callable[[], bool]) -> Iterator[Lease | None]:
+def exclusive_lease(folder: Path, over: Callable[[], bool]) -> Iterator[Lease | None]:
     """A lease on what others must not write meanwhile: waited for until it is there, or until there is no need."""
-    lease = take(folder)
+    lease = acquire(folder)
     while lease is None and not over():
         time.sleep(0.2)
-        lease = take(folder)
+        lease = acquire(folder)
     try:
         yield lease
     finally:
@@ -112,31 +116,31 @@ def alone(folder: Path, over: Callable[[], bool]) -> Iterator[Lease | None]:
             lease.release()
 
 
-def keep_up(
+def mirror_study(
     home: Path, uri: str, over: Callable[[], bool], whole: Callable[[], bool], awaited: Callable[[], bool]
 ) -> bool:
     """Show a study until it is over; whether all of it is shown.
 
     What fails is tried again, for a while even after the end if that is awaited.
     """
-    from experiments.runs import Shown
+    from experiments.runs import MlflowStudy
 
     logging.disable(logging.WARNING)
     os.environ |= {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
-    for name in OWN:
+    for name in FOREIGN_VARIABLES:
         os.environ.pop(name, None)
-    shown: Shown | None = None
+    shown: MlflowStudy | None = None
     warned, deadline = False, float("inf")
     while True:
         ending = over()
-        deadline = min(deadline, time.monotonic() + PATIENCE * awaited()) if ending else deadline
+        deadline = min(deadline, time.monotonic() + MLFLOW_TIMEOUT_SECONDS * awaited()) if ending else deadline
         try:
-            shown = shown or _first(home, uri)
+            shown = shown or _open_study(home, uri)
             shown.update()
             if ending:
                 shown.conclude(whole=whole())
                 if whole():
-                    write(home / SHOWN, f"{uri}\n")
+                    write_text(home / SHOWN, f"{uri}\n")
                 return True
         except Exception as error:  # training never fails because a tracker does
             if not warned or time.monotonic() > deadline:
@@ -150,9 +154,9 @@ def keep_up(
                 return False
 
 
-def _first(home: Path, uri: str) -> "Shown":
+def _open_study(home: Path, uri: str) -> "MlflowStudy":
     """The study's runs, found or made; one process at a time, as each would make the database's tables."""
-    from experiments.runs import Shown
+    from experiments.runs import MlflowStudy
 
-    with alone(home.parent, lambda: False):
-        return Shown.of(home, uri)
+    with exclusive_lease(home.parent, lambda: False):
+        return MlflowStudy.of(home, uri)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from components.example import COMPANIONS
 from components.registry import kinds, origin, unknown
-from experiments.plugins import FOLDER
+from experiments.plugins import PLUGINS_FOLDER
 
-HEAD = """\
+NEW_PART_HEADER = """\
 # A part of the kind {kind}, started from `{start}` ({source}).
 # Positional parameters ({wiring}) are wiring: the model gives them, and their names stay as they are.
 # Parameters behind the * are knobs: {kind}.KNOB=VALUE sets them; give each a type and a default.
@@ -22,8 +22,8 @@ def main(words: list[str]) -> None:
     parser.add_argument("kind", help="its kind: norm, ffn, position, …")
     parser.add_argument("name", help="its name: a word")
     given = parser.parse_args(words)
-    path = FOLDER / given.kind / f"{given.name}.py"
-    text = started(given.kind, given.name, path)
+    path = PLUGINS_FOLDER / given.kind / f"{given.name}.py"
+    text = new_part_source(given.kind, given.name, path)
     if path.exists():
         raise FileExistsError(f"{path} is there already; take another name")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def main(words: list[str]) -> None:
     print(f"{path}: edit it, then `knockout check {path}`")
 
 
-def started(kind: str, name: str, path: Path) -> str:
+def new_part_source(kind: str, name: str, path: Path) -> str:
     """The file: a comment on what is what, then the plainest part under the new name."""
     known = kinds("components")
     if kind not in known:
@@ -43,5 +43,5 @@ def started(kind: str, name: str, path: Path) -> str:
     start = COMPANIONS[kind]
     source = Path(str(inspect.getsourcefile(known[kind][start])))
     wiring = ", ".join(known[kind].wiring) or "none"
-    head = HEAD.format(kind=kind, name=name, start=start, source=source.name, path=path, wiring=wiring)
+    head = NEW_PART_HEADER.format(kind=kind, name=name, start=start, source=source.name, path=path, wiring=wiring)
     return head + source.read_text(encoding="utf-8").replace(f'.register("{start}")', f'.register("{name}")')

@@ -20,7 +20,7 @@ START = "embedding"  # the stream before the first layer; after layer i it is `l
 
 
 @dataclass(frozen=True)
-class Read:
+class AttentionInputs:
     """What an attention core was given: q scaled and rotated, k rotated."""
 
     core: Any
@@ -28,17 +28,17 @@ class Read:
     k: Heads
     bias: Bias | None
 
-    def shares(self) -> Weights:
+    def weights(self) -> Weights:
         """How much each query read of each key."""
         return self.core.weights(self.q, self.k, self.bias)
 
-    def visible(self) -> Tensor:
+    def visible_keys(self) -> Tensor:
         """True where a query may look."""
         return seen(self.q, self.k, self.bias) > -torch.inf
 
 
 @dataclass(frozen=True)
-class Joined:
+class ResidualStep:
     """A residual: the stream, what the branch had to say, and what became of them."""
 
     residual: Residual
@@ -48,37 +48,37 @@ class Joined:
 
 
 @dataclass
-class Seen:
+class ForwardTrace:
     """One batch's way through a model: the stream at each place, attention and residuals by the layer they are in."""
 
     tokens: Tokens
     stream: dict[str, Hidden] = field(default_factory=dict)
-    reads: dict[str, Read] = field(default_factory=dict)
-    joins: dict[str, Joined] = field(default_factory=dict)
+    attention: dict[str, AttentionInputs] = field(default_factory=dict)
+    residuals: dict[str, ResidualStep] = field(default_factory=dict)
     logits: Logits = field(default_factory=lambda: torch.empty(0))
     losses: Losses = field(default_factory=lambda: torch.empty(0))
 
 
-def observed(model: Decoder, tokens: Tokens) -> Seen:
+def trace_forward(model: Decoder, tokens: Tokens) -> ForwardTrace:
     """One forward pass, never the compiled one, whose hooks would not be called."""
-    found = Seen(tokens)
-    with _watched(model, found):
+    found = ForwardTrace(tokens)
+    with _tracing(model, found):
         found.logits = model.forward(tokens)
     return found
 
 
-def places(model: Decoder) -> list[str]:
+def stream_places(model: Decoder) -> list[str]:
     """Where the stream can be seen: before the first layer, and after each."""
     return [START, *(f"layers.{number}" for number in range(len(model.layers)))]
 
 
-def reading(model: Decoder) -> dict[str, nn.Module]:
+def attention_cores(model: Decoder) -> dict[str, nn.Module]:
     """The attention cores, by the layers they are in."""
     cores = {name: module for name, module in model.named_modules() if _is_core(module)}
     return {".".join(name.split(".")[:2]): core for name, core in cores.items()}
 
 
-def joining(model: Decoder) -> dict[str, Residual]:
+def residual_modules(model: Decoder) -> dict[str, Residual]:
     """The residuals, by layer and sublayer: `layers.0.mixer`."""
     found = {name: module for name, module in model.named_modules() if isinstance(module, Residual)}
     return {name.rpartition(".")[0]: residual for name, residual in found.items()}
@@ -90,7 +90,7 @@ def _is_core(module: nn.Module) -> bool:
 
 
 @contextmanager
-def _watched(model: Decoder, found: Seen) -> Iterator[None]:
+def _tracing(model: Decoder, found: ForwardTrace) -> Iterator[None]:
     """Note what passes while this lasts."""
 
     def arrives(module: nn.Module, given: Any) -> None:
@@ -100,18 +100,20 @@ def _watched(model: Decoder, found: Seen) -> Iterator[None]:
         return lambda module, given, result: found.stream.__setitem__(place, result)
 
     def reads(place: str) -> Callable[..., None]:
-        return lambda core, given: found.reads.__setitem__(place, Read(core, given[0], given[1], given[3]))
-
-    def joins(place: str) -> Callable[..., None]:
-        return lambda residual, given, result: found.joins.__setitem__(
-            place, Joined(residual, given[0], given[1], result)
+        return lambda core, given: found.attention.__setitem__(
+            place, AttentionInputs(core, given[0], given[1], given[3])
         )
 
-    layers = dict(zip(places(model)[1:], model.layers, strict=True))
+    def joins(place: str) -> Callable[..., None]:
+        return lambda residual, given, result: found.residuals.__setitem__(
+            place, ResidualStep(residual, given[0], given[1], result)
+        )
+
+    layers = dict(zip(stream_places(model)[1:], model.layers, strict=True))
     hooks = [next(iter(layers.values())).register_forward_pre_hook(arrives)]
     hooks += [layer.register_forward_hook(leaves(place)) for place, layer in layers.items()]
-    hooks += [core.register_forward_pre_hook(reads(place)) for place, core in reading(model).items()]
-    hooks += [residual.register_forward_hook(joins(place)) for place, residual in joining(model).items()]
+    hooks += [core.register_forward_pre_hook(reads(place)) for place, core in attention_cores(model).items()]
+    hooks += [residual.register_forward_hook(joins(place)) for place, residual in residual_modules(model).items()]
     try:
         yield
     finally:

@@ -99,7 +99,7 @@ def schema() -> type:
     return make_dataclass("Config", [*fields, ("trial", str | None, field(default=None))])
 
 
-def offer() -> None:
+def register_options() -> None:
     """Put the schema and all parts into Hydra's store."""
     store = ConfigStore.instance()
     store.store("schema", schema())

@@ -12,17 +12,17 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.cautions import cautions
-from analysis.compared import Compared
-from experiments.folder import safe
-from experiments.pool import pool
-from experiments.prepare import refuse_other_code, unmeasured
-from experiments.refuse import refuse_crowded
-from experiments.smoke import crowding, smoke
-from experiments.study import Plan, plan
-from experiments.sweep import KnockoutSweeper, announcement, say
-from experiments.tune import tuning
+from analysis.compared import StudyCoverage
+from experiments.folder import folder_name_for
+from experiments.pool import device_pool
+from experiments.prepare import missing_measures_note, refuse_changed_code
+from experiments.refuse import refuse_shared_devices
+from experiments.smoke import memory_warning, take_smoke_steps
+from experiments.study import Plan, plan_study
+from experiments.sweep import KnockoutSweeper, echo, plan_summary
+from experiments.tune import plan_tuning
 
-TIMED = 4  # steps of each arm
+TIMED_STEPS = 4  # steps of each arm
 SHARES = ("solved", "diverged")  # endpoints of 0 and 1
 
 
@@ -40,30 +40,32 @@ class PlanSweeper(KnockoutSweeper):
         """Plan, take a few steps of every arm that has something to train, print."""
         overrides = OverridesParser.create(config_loader=self.loader).parse_overrides(arguments)
         compose = partial(self.loader.load_sweep_config, self.settings)
-        made = plan(overrides, compose)
-        tried_first = tuning(overrides, compose, made)
+        made = plan_study(overrides, compose)
+        tried_first = plan_tuning(overrides, compose, made)
         if tried_first is not None:
-            say(f"first, to let each arm choose: {announcement(tried_first, len(tried_first.trials))}")
+            echo(f"first, to let each arm choose: {plan_summary(tried_first, len(tried_first.trials))}")
         runtime, results = self.settings.runtime, Path(self.settings.runtime.results)
-        refuse_other_code(results, made, runtime.code)
+        refuse_changed_code(results, made, runtime.code)
         missing = {trial.id: trial.arm for trial in made.missing(results)}
         made.refuse_untrainable(missing.values())
-        refuse_crowded(made.study, [made.arms[label] for label in missing.values()], runtime)
-        say(made.study["question"])
-        say(announcement(made, len(missing)))
-        say("" if runtime.unmeasured == "again" else unmeasured(results, made))
-        tried = smoke(made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED)
-        Console(soft_wrap=True, highlight=False).print(_table(made, missing, tried.seconds))
+        refuse_shared_devices(made.study, [made.arms[label] for label in missing.values()], runtime)
+        echo(made.study["question"])
+        echo(plan_summary(made, len(missing)))
+        echo("" if runtime.unmeasured == "again" else missing_measures_note(results, made))
+        tried = take_smoke_steps(
+            made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED_STEPS
+        )
+        Console(soft_wrap=True, highlight=False).print(_arm_table(made, missing, tried.seconds))
         for label, reason in tried.errors.items():
-            say(f"{label} fails within {TIMED} steps: {reason}")
-        say(_hours(made, missing, tried.seconds, runtime))
-        say(crowding(made.arms, tried, runtime))
-        say(_sight(made, results))
-        say(_exactly(made))
-        say(_unproven(made))
+            echo(f"{label} fails within {TIMED_STEPS} steps: {reason}")
+        echo(_device_hours(made, missing, tried.seconds, runtime))
+        echo(memory_warning(made.arms, tried, runtime))
+        echo(_detectable_effects_text(made, results))
+        echo(_exact_test_note(made))
+        echo(_cautions_text(made))
 
 
-def _table(made: Plan, missing: Collection[str], seconds: Mapping[str, float]) -> Table:
+def _arm_table(made: Plan, missing: Collection[str], seconds: Mapping[str, float]) -> Table:
     """A row an arm."""
     table = Table("arm", "parameters", "FLOPs a token", "finished", "to train", "ms a step", box=None)
     for label, arm in made.arms.items():
@@ -75,7 +77,9 @@ def _table(made: Plan, missing: Collection[str], seconds: Mapping[str, float]) -
     return table
 
 
-def _hours(made: Plan, missing: Mapping[str, str], seconds: Mapping[str, float], runtime: Mapping[str, Any]) -> str:
+def _device_hours(
+    made: Plan, missing: Mapping[str, str], seconds: Mapping[str, float], runtime: Mapping[str, Any]
+) -> str:
     """Device-hours of training, validation not counted, and how long they take here."""
     if not missing:
         return "nothing to train"
@@ -83,44 +87,44 @@ def _hours(made: Plan, missing: Mapping[str, str], seconds: Mapping[str, float],
         return "device-hours: unknown without a few timed steps (runtime.smoke)"
     trainers = {label: made.arms[label].config["trainer"] for label in missing.values()}
     spent = [seconds[a] * trainers[a]["max_steps"] * trainers[a]["devices"] for a in missing.values()]
-    devices = pool(list(trainers.values()), runtime)
+    devices = device_pool(list(trainers.values()), runtime)
     places = min(devices.trials, devices.free.total(), len(missing))
     took = timedelta(seconds=round(sum(spent) / places))
     return f"{sum(spent) / 3600:.2g} device-hours of training; about {took} with {places} at a time"
 
 
-def _unproven(made: Plan) -> str:
+def _cautions_text(made: Plan) -> str:
     """What could not be concluded from the study, whatever comes out: in time for it to be given what it lacks."""
-    arms = {label: {"levels": made.levels[label], **arm.described()} for label, arm in made.arms.items()}
+    arms = {label: {"levels": made.levels[label], **arm.record()} for label, arm in made.arms.items()}
     measured = {name for arm in made.arms.values() for name in arm.measures}
-    found = cautions(Compared.of(made.study | {"arms": arms}, measured))
+    found = cautions(StudyCoverage.of(made.study | {"arms": arms}, measured))
     return "\n".join(["what must not be concluded from it:", *(f"  {line}" for line in found)]) if found else ""
 
 
-def _family(made: Plan) -> int:
+def _comparisons(made: Plan) -> int:
     """How many comparisons p-values will be corrected for."""
     return max(1, len(made.arms) - 1) * len(made.study["endpoints"])
 
 
-def _exactly(made: Plan) -> str:
+def _exact_test_note(made: Plan) -> str:
     """Whether endpoints of 0 and 1, which have exact tests only, could be decided by so many seeds."""
     from analysis.power import pairs_for_exact
 
-    shares, family = [name for name in made.study["endpoints"] if name in SHARES], _family(made)
+    shares, family = [name for name in made.study["endpoints"] if name in SHARES], _comparisons(made)
     fewest = pairs_for_exact(0.05 / family)
     if not shares or len(made.seeds) >= fewest:
         return ""
     return f"{', '.join(shares)}: exact tests of {family} rows decide nothing with fewer than {fewest} seeds"
 
 
-def _sight(made: Plan, results: Path) -> str:
+def _detectable_effects_text(made: Plan, results: Path) -> str:
     """The smallest effects that the seeds could see, by the spread that finished trials of the study have shown."""
     from analysis.power import detectable  # scipy takes a second to load
 
-    pairs, file = len(made.seeds), results / "studies" / safe(made.name) / "effects.csv"
+    pairs, file = len(made.seeds), results / "studies" / folder_name_for(made.name) / "effects.csv"
     if pairs < 2:
         return "one seed sees nothing: differences have no spread; ask for more with study.seeds"
-    seen = detectable(pairs, 0.05 / _family(made))
+    seen = detectable(pairs, 0.05 / _comparisons(made))
     title = f"{pairs} seeds see, at power 0.8 after correction, {seen:.2f} standard deviations of paired differences"
     if not file.exists():
         return f"{title}; in units, once two seeds have finished"

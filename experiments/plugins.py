@@ -13,33 +13,33 @@ from pathlib import Path
 
 from components.registry import kinds, unknown
 
-GROUP = "knockout.parts"
-FOLDER = Path("plugins")
+ENTRY_POINTS = "knockout.parts"
+PLUGINS_FOLDER = Path("plugins")
 
 
 LOADED: dict[str, str] = {}  # files, as absolute paths, in order, with digests: what a trial's process must load too
 
 
-def load(named: Iterable[str] = ()) -> None:
+def load_plugins(named: Iterable[str] = ()) -> None:
     """Load every plugin there is, and the files that are named.
 
     Raises FileNotFoundError for a file that is not there, ValueError for a folder that is no kind's.
     """
-    for entry in entry_points(group=GROUP):
+    for entry in entry_points(group=ENTRY_POINTS):
         entry.load()
-    for path in [*beside(), *map(Path, named)]:
-        run_file(path)
+    for path in [*files_in_plugins_folder(), *map(Path, named)]:
+        import_file(path)
 
 
-def load_again(planned: Mapping[str, str]) -> None:
+def load_recorded_plugins(planned: Mapping[str, str]) -> None:
     """Load the plugins that a trial was planned with. Raises RuntimeError if one of them has changed since."""
-    load(planned)
+    load_plugins(planned)
     for path, digest in planned.items():
         if LOADED[path] != digest:
             raise RuntimeError(f"{path} has changed since the trial was planned; the same command plans it anew")
 
 
-def beside(folder: Path = FOLDER) -> list[Path]:
+def files_in_plugins_folder(folder: Path = PLUGINS_FOLDER) -> list[Path]:
     """The files of a plugins folder."""
     known = kinds("components") | kinds("experiments")
     for home in sorted(folder.glob("*/")):
@@ -48,7 +48,7 @@ def beside(folder: Path = FOLDER) -> list[Path]:
     return sorted(path for path in folder.glob("*/*.py") if not path.name.startswith("_"))
 
 
-def run_file(path: Path) -> None:
+def import_file(path: Path) -> None:
     """Import a file under a name of its own, once a process."""
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path} to load parts from")
@@ -65,7 +65,7 @@ def run_file(path: Path) -> None:
     LOADED.setdefault(str(path.absolute()), hashlib.sha256(path.read_bytes()).hexdigest()[:12])
 
 
-def on_the_line(words: Sequence[str]) -> list[str]:
+def plugins_among(words: Sequence[str]) -> list[str]:
     """The files that `plugins=[…]` names among the words of a command line."""
     given = [word.partition("=")[2] for word in words if word.startswith("plugins=")]
     return [name.strip(" '\"") for value in given for name in value.strip("[]").split(",") if name.strip()]

@@ -9,7 +9,7 @@ import torch
 
 from components.registry import unknown
 
-LOOKS = (
+PROBE_DIAGNOSTICS = (
     "gradient_norm", "matrix_gradient", "token_gradient", "query_gradient", "attention", "stream", "branch", "log_z",
     "gradient_through_time",
 )  # fmt: skip
@@ -17,7 +17,7 @@ UNTRAINED = (
     "trainer.max_steps=1",
     "schedule=constant",
     "optimizer.lr=0",
-    f"diagnostic=[{','.join(LOOKS)}]",
+    f"diagnostic=[{','.join(PROBE_DIAGNOSTICS)}]",
     "runtime.smoke=0",
     "runtime.keep_gb=0",
     "runtime.unmeasured=again",
@@ -42,70 +42,70 @@ def main(words: list[str]) -> None:
     parser.add_argument("--diagnostic", action="append", default=[], help="what to measure; may be given again")
     parser.add_argument("--results", default="results", type=Path, help="the results folder (default: results)")
     given = parser.parse_args(words)
-    from experiments.trained import found
+    from experiments.trained import find_trial
 
-    folder = found(given.results, given.trial)
+    folder = find_trial(given.results, given.trial)
     if given.diagnostic:
-        print(measured(folder, given.diagnostic))
+        print(measure_trained(folder, given.diagnostic))
     if given.prompt or not given.diagnostic:
-        print(mapped(folder, given.prompt))
+        print(draw_attention(folder, given.prompt))
 
 
-def mapped(folder: Path, prompts: list[str]) -> str:
+def draw_attention(folder: Path, prompts: list[str]) -> str:
     """Draw the maps of these sentences, or those that training has left; what they say, and where they are."""
     from analysis import maps
-    from analysis.files import write
+    from analysis.files import write_text
     from analysis.report import maps_page
 
-    named = [(f"after step {step}", path) for step, path in maps.steps(folder)]
+    named = [(f"after step {step}", path) for step, path in maps.maps_by_step(folder)]
     if prompts or not named:
-        named = list(zip(prompts or ["a sequence of the validation set"], _saved(folder, prompts), strict=True))
-    write(folder / "attention.html", maps_page(folder.name, named))
-    lines = [f"{name}: {maps.told(maps.read(path))}" for name, path in named]
+        named = list(zip(prompts or ["a sequence of the validation set"], _save_maps(folder, prompts), strict=True))
+    write_text(folder / "attention.html", maps_page(folder.name, named))
+    lines = [f"{name}: {maps.head_summary(maps.read_maps(path))}" for name, path in named]
     return "\n".join([*lines, f"maps: {(folder / 'attention.html').absolute()}"])
 
 
-def _saved(folder: Path, prompts: list[str]) -> list[Path]:
+def _save_maps(folder: Path, prompts: list[str]) -> list[Path]:
     """The arrays of these sentences, under a name of their own."""
     from experiments.diagnostic.attention_map import AttentionMap, maps
-    from experiments.maps import FOLDER, save
-    from experiments.trained import opened
-    from experiments.watch import Watch
+    from experiments.maps import ATTENTION_FOLDER, write_attention_maps
+    from experiments.trained import reopen_trial
+    from experiments.watch import DiagnosticCallback
 
-    config, data, task = opened(folder)
+    config, data, task = reopen_trial(folder)
     AttentionMap(prompts=tuple(prompts)).refuse(task.model, lambda context: data)
-    seen = Watch(task, []).seen()
-    if not seen.reads:
+    seen = DiagnosticCallback(task, []).trace()
+    if not seen.attention:
         raise ValueError(f"mixer={config['mixer']['name']}: this model has no attention to map")
     with torch.no_grad():
-        return save(folder / FOLDER, "probe", maps(task, prompts, seen))
+        return write_attention_maps(folder / ATTENTION_FOLDER, "probe", maps(task, prompts, seen))
 
 
-def measured(folder: Path, names: list[str]) -> str:
+def measure_trained(folder: Path, names: list[str]) -> str:
     """What these diagnostics measure of the trained model, also left in `probe.json`."""
-    from analysis.files import write
+    from analysis.files import write_text
     from experiments import build
     from experiments.diagnostic import diagnostics
     from experiments.recorder import Recorder
-    from experiments.trained import opened
-    from experiments.watch import Watch
+    from experiments.trained import reopen_trial
+    from experiments.watch import DiagnosticCallback
 
     for name in names:
         if name not in diagnostics.names():
             raise ValueError(unknown("diagnostic", name, diagnostics.names()))
-    config, _, task = opened(folder)
+    config, _, task = reopen_trial(folder)
     known = {knobs["name"]: knobs for knobs in config["diagnostic"].values()}
     watching = [diagnostics.build(known.get(name, {"name": name}))() for name in names]
     for each in watching:
-        each.refuse(task.model, lambda context: build.data_at(config, context))
+        each.refuse_model(task.model, lambda context: build.build_data_at(config, context))
     measures = [measure for each in watching for measure in each.measures(task.model)]
     with tempfile.TemporaryDirectory() as home, Recorder(Path(home), measures) as recorder:
         task.recorder = recorder
-        recorder.at(0, 0)
-        Watch(task, watching).ask()
+        recorder.begin_step(0, 0)
+        DiagnosticCallback(task, watching).inspect_trained()
         values = {m.name: float(v[-1]) for m in measures if len(v := recorder.series(m.name))}
     if not values:
         raise ValueError(f"{', '.join(names)}: only measured while a model is trained")
-    write(folder / "probe.json", json.dumps(values, indent=2))
+    write_text(folder / "probe.json", json.dumps(values, indent=2))
     width = max(map(len, values))
     return "\n".join(f"{m.name:{width}}  {values[m.name]:.4g} {m.unit}" for m in measures if m.name in values)

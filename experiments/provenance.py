@@ -24,7 +24,7 @@ def versions() -> dict[str, str]:
     return {"python": sys.version.split()[0]} | {package: version(package) for package in PACKAGES}
 
 
-def code(config: Mapping[str, Any], asked: Iterable[str]) -> str:
+def code_version(config: Mapping[str, Any], asked: Iterable[str]) -> str:
     """A hash of the code that a trial's numbers come from: the trial's, that of its parts, and what these import.
 
     Comments, docstrings and layout do not count, nor do parts that the trial does not use.
@@ -33,17 +33,21 @@ def code(config: Mapping[str, Any], asked: Iterable[str]) -> str:
     used |= {kind: registry for kind, registry in kinds("experiments").items() if "name" in config.get(kind, {})}
     parts = [registry[config[kind]["name"]] for kind, registry in used.items()]
     parts += [
-        used[kind][_name(part)]
+        used[kind][_part_name(part)]
         for layer in (config["layers"] or {}).values()
         for kind, part in layer.items()
         if kind in used
     ]
-    files = _imported({ROOT / "experiments" / "trial.py", *(Path(str(inspect.getsourcefile(part))) for part in parts)})
-    return hashlib.sha256("\n".join(_meaning(path) for path in sorted(files)).encode()).hexdigest()[:12]
+    files = _imported_files(
+        {ROOT / "experiments" / "trial.py", *(Path(str(inspect.getsourcefile(part))) for part in parts)}
+    )
+    return hashlib.sha256("\n".join(_syntax_without_docstrings(path) for path in sorted(files)).encode()).hexdigest()[
+        :12
+    ]
 
 
 @cache
-def git() -> str:
+def git_state() -> str:
     """The commit of this code and a digest of what was changed since; empty where that cannot be known."""
     if not (ROOT / ".git").exists():
         return ""
@@ -58,21 +62,21 @@ def _git(*words: str) -> bytes:
     return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, check=False).stdout
 
 
-def _name(part: Any) -> str:
+def _part_name(part: Any) -> str:
     return part if isinstance(part, str) else part["name"]
 
 
-def _imported(files: set[Path]) -> set[Path]:
+def _imported_files(files: set[Path]) -> set[Path]:
     """These files and all of ours that they import, directly or not."""
     found: set[Path] = set()
     while files:
         found |= files
-        files = {each for path in files for each in _imports(path)} - found
+        files = {each for path in files for each in _direct_imports(path)} - found
     return found
 
 
 @cache
-def _imports(path: Path) -> frozenset[Path]:
+def _direct_imports(path: Path) -> frozenset[Path]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
     froms = [f"{n.module}.{a.name}" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names]
@@ -81,7 +85,7 @@ def _imports(path: Path) -> frozenset[Path]:
 
 
 @cache
-def _meaning(path: Path) -> str:
+def _syntax_without_docstrings(path: Path) -> str:
     """A file's syntax tree without docstrings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from components.registry import unknown
-from experiments.mirror import refuse_folder, store_of
+from experiments.mirror import default_store, refuse_file_store
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -29,8 +29,8 @@ def main(words: list[str]) -> None:
     parser.add_argument("--results", default="results", type=Path, help="the results folder (default: results)")
     parser.add_argument("--to", type=Path, help="the table (default: STUDY.parquet)")
     given = parser.parse_args(words)
-    uri = given.uri or store_of(given.results)
-    refuse_folder(uri)
+    uri = given.uri or default_store(given.results)
+    refuse_file_store(uri)
     logging.disable(logging.WARNING)
     if uri.startswith("sqlite:///") and not Path(uri.removeprefix("sqlite:///")).exists():  # MLflow would make it
         raise FileNotFoundError(f"there is no database {uri}")
@@ -38,7 +38,7 @@ def main(words: list[str]) -> None:
     from mlflow.exceptions import MlflowException
 
     try:
-        table = pulled(MlflowClient(tracking_uri=uri), given.study)
+        table = pull_study(MlflowClient(tracking_uri=uri), given.study)
     except MlflowException as error:
         raise ValueError(f"MLflow at {uri}: {error}") from error
     path = given.to or Path(f"{Path(given.study).name}.parquet")
@@ -48,12 +48,12 @@ def main(words: list[str]) -> None:
     print(f'analysis.from_frame(pandas.read_parquet("{path}"), endpoints={{"val/loss": "final"}}).effects()')
 
 
-def pulled(client: "MlflowClient", study: str) -> pa.Table:
+def pull_study(client: "MlflowClient", study: str) -> pa.Table:
     """arm, seed, step, then a column for each measure by its own name."""
     experiment = client.get_experiment_by_name(study)
     if experiment is None:
         raise ValueError(unknown("study", study, [each.name for each in client.search_experiments()]))
-    rows = [row for run in _trials(client, experiment.experiment_id) for row in _rows(client, run)]
+    rows = [row for run in _trial_runs(client, experiment.experiment_id) for row in _run_rows(client, run)]
     if not rows:
         raise ValueError(f"the study {study!r} has no trials there")
     names = dict.fromkeys(name for row in rows for name in row)
@@ -61,7 +61,7 @@ def pulled(client: "MlflowClient", study: str) -> pa.Table:
     return table.sort_by([(name, "ascending") for name in ("arm", "seed", "step")])
 
 
-def _trials(client: "MlflowClient", experiment: str) -> Iterator[Any]:
+def _trial_runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:
     token = None
     while True:
         page = client.search_runs([experiment], max_results=1000, page_token=token)
@@ -71,17 +71,17 @@ def _trials(client: "MlflowClient", experiment: str) -> Iterator[Any]:
             return
 
 
-def _rows(client: "MlflowClient", run: Any) -> Iterator[dict[str, Any]]:
+def _run_rows(client: "MlflowClient", run: Any) -> Iterator[dict[str, Any]]:
     """A trial's rows, a step each."""
     steps: dict[int, dict[str, float]] = {}
     for name in run.data.metrics:
         for metric in client.get_metric_history(run.info.run_id, name):
-            steps.setdefault(metric.step, {})[spelt(name)] = metric.value
+            steps.setdefault(metric.step, {})[measure_name(name)] = metric.value
     tags = run.data.tags
     yield from ({"arm": tags["arm"], "seed": int(tags["seed"]), "step": step, **steps[step]} for step in sorted(steps))
 
 
-def spelt(name: str) -> str:
+def measure_name(name: str) -> str:
     """A measure's own name, out of the characters that MLflow takes (`experiments.sent.legal`).
 
     >>> spelt("effect/norm:3d:rmsnorm/val/loss")

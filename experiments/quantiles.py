@@ -9,22 +9,22 @@ import torch
 from torch import Tensor
 
 from experiments.measure import Measure
-from experiments.observe import Seen
+from experiments.observe import ForwardTrace
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
 
-NAMES = ("rms", "p10", "median", "p90")
+STATISTICS = ("rms", "p10", "median", "p90")
 
 
-def measures(diagnostic: str, places: Sequence[str]) -> list[Measure]:
+def token_norm_measures(diagnostic: str, places: Sequence[str]) -> list[Measure]:
     """Four numbers for each place."""
-    named = [f"{diagnostic}/{name}/{place}" for name in NAMES for place in places]
+    named = [f"{diagnostic}/{name}/{place}" for name in STATISTICS for place in places]
     return [Measure(name, "nats", reduction="median") for name in named]
 
 
 @torch.enable_grad()
-def gradients(seen: Seen, places: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
+def token_gradient_norms(seen: ForwardTrace, places: Mapping[str, Tensor]) -> dict[str, dict[str, Tensor]]:
     """For each place, of the norms over the last axis of ∂(Σ losses)/∂x: root mean square, 10 %, 50 %, 90 % quantiles.
 
     The losses are summed, not averaged, so that the size of a batch does not matter.
@@ -35,7 +35,7 @@ def gradients(seen: Seen, places: Mapping[str, Tensor]) -> dict[str, dict[str, T
     return {place: _statistics(gradient.float().norm(dim=-1)) for place, gradient in zip(places, found, strict=True)}
 
 
-def record(task: LanguageModeling, diagnostic: str, found: Mapping[str, Mapping[str, Tensor]]) -> None:
+def record_token_norms(task: LanguageModeling, diagnostic: str, found: Mapping[str, Mapping[str, Tensor]]) -> None:
     """Each place's numbers under the diagnostic's name."""
     for place, each in found.items():
         for name, value in each.items():
@@ -44,4 +44,4 @@ def record(task: LanguageModeling, diagnostic: str, found: Mapping[str, Mapping[
 
 def _statistics(norms: Tensor) -> dict[str, Tensor]:
     quantiles = norms.flatten().quantile(torch.tensor([0.1, 0.5, 0.9], device=norms.device, dtype=norms.dtype))
-    return dict(zip(NAMES, (norms.square().mean().sqrt(), *quantiles), strict=True))
+    return dict(zip(STATISTICS, (norms.square().mean().sqrt(), *quantiles), strict=True))

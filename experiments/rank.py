@@ -12,7 +12,7 @@ class Rank:
 
     number: int = 0
     world: int = 1
-    beside: int | None = 0
+    others_on_device: int | None = 0
 
 
 SINGLE = Rank()

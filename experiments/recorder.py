@@ -37,21 +37,21 @@ class Recorder:
         self._rows: dict[int, dict[str, list[Tensor]]] = {}
         self._tokens: dict[int, int] = {}
         self._writer = pa.ipc.new_stream(str(folder / STREAM), self.schema)
-        for batch in _batches(pa.BufferReader(before)) if before else ():
-            self._writer.write_table(_as(self.schema, pa.Table.from_batches([batch])))
+        for batch in _complete_batches(pa.BufferReader(before)) if before else ():
+            self._writer.write_table(_with_schema(self.schema, pa.Table.from_batches([batch])))
 
-    def so_far(self) -> bytes:
+    def stream_bytes(self) -> bytes:
         """Everything recorded until now, as a stream without its end."""
         self.flush()
         return (self.folder / STREAM).read_bytes()
 
     def series(self, name: str) -> Tensor:
         """All values of a measure so far, in order of steps; float64."""
-        written = [batch[name].drop_null().to_pylist() for batch in _read(self.folder / STREAM)]
+        written = [batch[name].drop_null().to_pylist() for batch in _stream_batches(self.folder / STREAM)]
         waiting = [_mean(row[name]).item() for row in self._rows.values() if name in row]
         return torch.tensor([*(value for column in written for value in column), *waiting], dtype=torch.float64)
 
-    def at(self, step: int, tokens: int) -> None:
+    def begin_step(self, step: int, tokens: int) -> None:
         """Begin or go on with the row of this optimizer step, `tokens` seen with it; earlier rows are complete."""
         if step not in self._rows and len(self._rows) >= self.every:
             self.flush()
@@ -68,7 +68,7 @@ class Recorder:
         """Write all rows, and notice the first step whose loss is not finite; no row comes after that one."""
         rows, tokens, self._rows, self._tokens = self._rows, self._tokens, {}, {}
         cells = [(step, name, values) for step, row in rows.items() for name, values in row.items()]
-        means = _numbers([_mean(values) for *_, values in cells])
+        means = _fetch([_mean(values) for *_, values in cells])
         columns: dict[str, list[float | int | None]] = {name: [None] * len(rows) for name in self.schema.names}
         columns |= {"step": list(rows), "tokens": [tokens[step] for step in rows]}
         place = {step: i for i, step in enumerate(rows)}
@@ -96,7 +96,7 @@ def _mean(values: list[Tensor]) -> Tensor:
     return together.float().mean() if together.device.type == "mps" else together.double().mean()
 
 
-def _numbers(values: list[Tensor]) -> list[float]:
+def _fetch(values: list[Tensor]) -> list[float]:
     """Fetched from each device at once."""
     found: dict[int, float] = {}
     for device in {value.device for value in values}:
@@ -105,44 +105,44 @@ def _numbers(values: list[Tensor]) -> list[float]:
     return [found[place] for place in range(len(values))]
 
 
-def read(folder: Path) -> pa.Table | None:
+def read_history(folder: Path) -> pa.Table | None:
     """A trial's history so far: the finished table, or what a stream holds up to where it was torn."""
-    batches = [] if (folder / TABLE).exists() else list(_read(folder / STREAM))
+    batches = [] if (folder / TABLE).exists() else list(_stream_batches(folder / STREAM))
     if (folder / TABLE).exists():  # perhaps only by now
         return pq.read_table(folder / TABLE)
     return pa.Table.from_batches(batches) if batches else None
 
 
-def columns(folder: Path) -> list[str]:
+def history_columns(folder: Path) -> list[str]:
     """What a finished trial has recorded, without reading it."""
     return pq.read_schema(folder / TABLE).names
 
 
-def seal(folder: Path) -> None:
+def seal_history(folder: Path) -> None:
     """Turn the stream into the finished table, whole or not at all."""
-    table = read(folder)
+    table = read_history(folder)
     assert table is not None, "a trial has at least the row of its first validation"
     with whole(folder / TABLE) as part:
         pq.write_table(table.combine_chunks(), part)
     (folder / STREAM).unlink()
 
 
-def _as(schema: pa.Schema, table: pa.Table) -> pa.Table:
+def _with_schema(schema: pa.Schema, table: pa.Table) -> pa.Table:
     """Rows with the columns of a schema, empty where they had none: diagnostics may have changed since."""
     rows = len(table)
     columns = {name: table[name] if name in table.column_names else pa.nulls(rows) for name in schema.names}
     return pa.table(columns).cast(schema)
 
 
-def _read(stream: Path) -> Iterator[pa.RecordBatch]:
+def _stream_batches(stream: Path) -> Iterator[pa.RecordBatch]:
     try:
         with pa.OSFile(str(stream)) as file:
-            yield from _batches(file)
+            yield from _complete_batches(file)
     except OSError:  # not begun
         return
 
 
-def _batches(file: pa.NativeFile) -> Iterator[pa.RecordBatch]:
+def _complete_batches(file: pa.NativeFile) -> Iterator[pa.RecordBatch]:
     try:
         with pa.ipc.open_stream(file) as reader:
             yield from reader

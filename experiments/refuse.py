@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from components.registry import unknown
 from experiments.options import KINDS
-from experiments.pool import pool
+from experiments.pool import device_pool
 
 if TYPE_CHECKING:
     from experiments.identity import Arm
@@ -38,17 +38,19 @@ def refuse_clashes(factors: Mapping[str, Any], axes: Mapping[str, Any], fixed: l
             raise ValueError(f"{factor} makes no arms: {unknown('setting of an arm', root, roots)}")
 
 
-def refuse_crowded(study: Mapping[str, Any], arms: Sequence[Arm], runtime: Mapping[str, Any]) -> None:
+def refuse_shared_devices(study: Mapping[str, Any], arms: Sequence[Arm], runtime: Mapping[str, Any]) -> None:
     """An endpoint that depends on what else runs on a device, where these arms' trials would run beside each other."""
     timed = [name for name in study["endpoints"] if any(arm.measures.get(name) == "alone" for arm in arms)]
-    if timed and (beside := pool([arm.config["trainer"] for arm in arms], runtime).beside(len(arms))):
+    if timed and (
+        beside := device_pool([arm.config["trainer"] for arm in arms], runtime).most_others_on_device(len(arms))
+    ):
         raise ValueError(
             f"the study's endpoint {timed[0]} depends on what else runs on the device, and up to {beside + 1} trials "
             "would share one; type runtime.slots=1, or on GPUs runtime.trials_per_device=1"
         )
 
 
-def refuse_strangers(excluded: Iterable[str], trials: Collection[str]) -> None:
+def refuse_unknown_exclusions(excluded: Iterable[str], trials: Collection[str]) -> None:
     """Exclusions that are no trial of the study, by the first digits of its id, or may be several."""
     for id in map(str, excluded):
         meant = [trial for trial in trials if trial.startswith(id)]
@@ -58,18 +60,18 @@ def refuse_strangers(excluded: Iterable[str], trials: Collection[str]) -> None:
             raise ValueError(f"study.exclude: {id} is the beginning of {len(meant)} trials: {', '.join(meant)}")
 
 
-def refuse_clones(arms: Mapping[str, Arm], seeds: list[int]) -> None:
+def refuse_duplicate_trials(arms: Mapping[str, Arm], seeds: list[int]) -> None:
     """Seeds that are the same, or that change nothing: one trial would count as several."""
     if len(set(seeds)) < len(seeds):
         raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
     for label, arm in arms.items():
-        if len(seeds) > 1 and set(arm.seeded) <= {"seed"}:
+        if len(seeds) > 1 and set(arm.seed_keys) <= {"seed"}:
             raise ValueError(
                 f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
             )
 
 
-def refuse_bad_numbers(config: Mapping[str, Any]) -> None:
+def refuse_invalid_settings(config: Mapping[str, Any]) -> None:
     """Raises ValueError for numbers that no trial can run with, or whose results would not be what they seem."""
     trainer = config["trainer"]
     counts = {f"trainer.{name}": trainer[name] for name in COUNTS} | {"batch_size": config["batch_size"]}

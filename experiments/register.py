@@ -28,7 +28,7 @@ class _Launcher:
     _target_: str = "hydra_plugins.knockout.KnockoutLauncher"
 
 
-def register() -> None:
+def register_hydra_plugins() -> None:
     """Make the sweeper and the launcher known to Hydra, which takes plugins from the package hydra_plugins only."""
     plugins = Plugins.instance()
     if "hydra_plugins" not in sys.modules and importlib.util.find_spec("hydra_plugins") is None:

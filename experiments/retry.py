@@ -4,7 +4,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from analysis.results import found, read_study
+from analysis.results import find_study, read_study
 
 
 def main(words: list[str]) -> None:
@@ -13,10 +13,10 @@ def main(words: list[str]) -> None:
     parser.add_argument("study", help="its name")
     parser.add_argument("--results", default="results", type=Path, help="the results folder (default: results)")
     given = parser.parse_args(words)
-    command = shlex.split(read_study(found(given.results, given.study))["command"])[2:]
+    command = shlex.split(read_study(find_study(given.results, given.study))["command"])[2:]
     kept = [word for word in command if not word.startswith(("runtime.results=", "runtime.failed="))]
-    from experiments.axes import word
+    from experiments.axes import override_text
     from experiments.run import main as run
 
     print(f"knockout run {shlex.join(kept)}", flush=True)
-    run([*kept, f"runtime.results={word(str(given.results))}"])
+    run([*kept, f"runtime.results={override_text(str(given.results))}"])

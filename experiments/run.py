@@ -14,8 +14,31 @@ from unittest import mock
 
 CONF = Path(__file__).resolve().parents[1] / "conf"
 # Hydra's own commands, which it does not take together with --multirun; anything else is a sweep, if only of one trial.
-HYDRAS = {"--cfg", "-c", "--info", "-i", "--help", "-h", "--hydra-help", "--version", "--shell-completion", "-sc", "-m"}
-VALUED = {"--config-dir", "-cd", "--config-name", "-cn", "--config-path", "-cp", "--package", "-p", "--cfg", "-c"}
+HYDRA_COMMANDS = {
+    "--cfg",
+    "-c",
+    "--info",
+    "-i",
+    "--help",
+    "-h",
+    "--hydra-help",
+    "--version",
+    "--shell-completion",
+    "-sc",
+    "-m",
+}
+OPTIONS_WITH_VALUE = {
+    "--config-dir",
+    "-cd",
+    "--config-name",
+    "-cn",
+    "--config-path",
+    "-cp",
+    "--package",
+    "-p",
+    "--cfg",
+    "-c",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -23,31 +46,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     import hydra
 
     from experiments import plugins
-    from experiments.explain import explained
-    from experiments.options import offer
-    from experiments.register import register
-    from experiments.sweep import job
+    from experiments.explain import explain_error
+    from experiments.options import register_options
+    from experiments.register import register_hydra_plugins
+    from experiments.sweep import run_single_trial
 
     given = list(sys.argv[1:] if arguments is None else arguments)
-    multirun = [] if (HYDRAS | {"--multirun"}) & {word.partition("=")[0] for word in given} else ["--multirun"]
-    sys.argv = ["knockout run", *multirun, *options_first(held(given))]
+    multirun = [] if (HYDRA_COMMANDS | {"--multirun"}) & {word.partition("=")[0] for word in given} else ["--multirun"]
+    sys.argv = ["knockout run", *multirun, *options_first(single_level_axes(given))]
     wants_trace = "HYDRA_FULL_ERROR" in os.environ
     for number in (signal.SIGTERM, signal.SIGUSR1):  # Slurm sends either before time is up
         signal.signal(number, signal.default_int_handler)
     try:
         # Hydra would print errors in its own words and exit; with this it passes them on.
         with mock.patch.dict(os.environ, HYDRA_FULL_ERROR="1"):
-            plugins.load(plugins.on_the_line(given))
+            plugins.load_plugins(plugins.plugins_among(given))
             gc.set_threshold(200_000)  # configurations are large trees that stay: looking for waste takes a tenth
-            offer()
-            register()
-            hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(job)()
+            register_options()
+            register_hydra_plugins()
+            hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")(run_single_trial)()
     except KeyboardInterrupt:
         sys.exit(f"interrupted; this finishes what is left: {shlex.join(['knockout', 'run', *given])}")
     except Exception as error:
         if wants_trace:
             raise
-        sys.exit(explained(error))
+        sys.exit(explain_error(error))
 
 
 def options_first(words: Sequence[str]) -> list[str]:
@@ -60,12 +83,12 @@ def options_first(words: Sequence[str]) -> list[str]:
     while left:
         word = left.pop(0)
         (options if word.startswith("-") else settings).append(word)
-        if word in VALUED and left:
+        if word in OPTIONS_WITH_VALUE and left:
             options.append(left.pop(0))
     return [*options, *settings]
 
 
-def held(words: Sequence[str]) -> list[str]:
+def single_level_axes(words: Sequence[str]) -> list[str]:
     """Words in which a knob of a part that is an axis (`norm=layernorm,none norm.eps=1`) is an axis of one level, and
     keys of the user's own may be new.
 
@@ -74,7 +97,7 @@ def held(words: Sequence[str]) -> list[str]:
     >>> held(["norm=layernorm,none", "norm.eps=1", "model.depth=3", "study.margin={val/loss: 0.1}"])
     ['norm=layernorm,none', 'norm.eps=choice(1)', 'model.depth=3', '++study.margin={val/loss: 0.1}']
     """
-    from experiments.axes import FREE
+    from experiments.axes import USER_KEYS
 
     pairs = [(word, *word.partition("=")[::2]) for word in words]
     axes = {key for _, key, value in pairs if "," in value and not value.startswith(("[", "{", "'", '"'))}
@@ -83,7 +106,7 @@ def held(words: Sequence[str]) -> list[str]:
         for word, key, value in pairs
         if key.rpartition(".")[0] in axes and key not in axes
     }
-    kept |= {word: f"++{word}" for word, key, _ in pairs if key in FREE}
+    kept |= {word: f"++{word}" for word, key, _ in pairs if key in USER_KEYS}
     return [kept.get(word, word) for word in words]
 
 

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from experiments.folder import CONFIG, STUDY, finished
-from experiments.recorder import read
-from experiments.sent import legal, parameters, points, stride
-from experiments.state import DONE, state
+from experiments.recorder import read_history
+from experiments.sent import history_points, mlflow_name, run_parameters, step_stride
+from experiments.state import COMPLETE, trial_state
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
 
-BATCH, PARAMETERS = 1000, 100  # metrics and parameters that MLflow takes at once
-STATUS = {
+METRICS_PER_BATCH, PARAMETERS_PER_BATCH = 1000, 100  # metrics and parameters that MLflow takes at once
+RUN_STATUS = {
     "finished": "FINISHED", "diverged": "FINISHED", "running": "RUNNING", "stopped": "KILLED", "failed": "FAILED",
 }  # fmt: skip
 
 
 @dataclass
-class Child:
+class TrialRun:
     """A trial's run in MLflow: what it is called and carries, and what MLflow was told of it."""
 
     key: str
@@ -37,17 +37,17 @@ class Child:
 
 
 @dataclass
-class Shown:
+class MlflowStudy:
     """A study as MLflow shows it: an experiment, a parent run, a child run for each trial that has begun."""
 
     client: "MlflowClient"
     home: Path
     experiment: str
     parent: str
-    children: list[Child]
+    children: list[TrialRun]
 
     @classmethod
-    def of(cls, home: Path, uri: str) -> "Shown":
+    def of(cls, home: Path, uri: str) -> "MlflowStudy":
         """Find or make the study's experiment and its parent run; a study that is run again continues its runs.
 
         An experiment that was deleted is restored.
@@ -56,15 +56,17 @@ class Shown:
 
         study = yaml.safe_load((home / STUDY).read_text(encoding="utf-8"))
         client = MlflowClient(tracking_uri=uri)
-        experiment = _experiment(client, study["name"], (home.parents[1] / "mlartifacts").absolute().as_uri())
-        known = {run.data.tags.get("knockout.key", ""): run for run in _runs(client, experiment)}
+        experiment = _find_or_create_experiment(
+            client, study["name"], (home.parents[1] / "mlartifacts").absolute().as_uri()
+        )
+        known = {run.data.tags.get("knockout.key", ""): run for run in search_runs(client, experiment)}
         if "study" not in known:
             tags = {"knockout.key": "study", "study": study["name"], "mlflow.note.content": study["question"]}
             known["study"] = client.create_run(experiment, run_name=study["name"], tags=tags)
         parent = known["study"].info.run_id
         if known["study"].info.status != "RUNNING":
             client.update_run(parent, status="RUNNING")
-        children = [_child(home, study["name"], parent, row) for row in study["trials"]]
+        children = [_trial_run(home, study["name"], parent, row) for row in study["trials"]]
         for child in (child for child in children if child.key in known):
             tags = known[child.key].data.tags
             child.run, child.step = known[child.key].info.run_id, int(tags.get("knockout.step", -1))
@@ -74,42 +76,42 @@ class Shown:
     def update(self) -> None:
         """Send what the histories have that MLflow has not, and what has become of each trial."""
         for child in self.children:
-            now = state(child.folder)
-            if now == "left" or (now == child.state and now in DONE):
+            now = trial_state(child.folder)
+            if now == "left" or (now == child.state and now in COMPLETE):
                 continue
             if not child.run:
-                self._begin(child)
-            self._send(child)
+                self._create_run(child)
+            self._send_history(child)
             if now != child.state:
-                self._mark(child, now)
+                self._set_state(child, now)
 
-    def _begin(self, child: Child) -> None:
+    def _create_run(self, child: TrialRun) -> None:
         name = f"{child.tags['arm']} · seed {child.tags['seed']}"
         tags = child.tags | {"knockout.key": child.key}
         child.run = self.client.create_run(self.experiment, run_name=name, tags=tags).info.run_id
-        given = list(parameters(child.folder))
-        for start in range(0, len(given), PARAMETERS):
-            self.client.log_batch(child.run, params=given[start : start + PARAMETERS])
+        given = list(run_parameters(child.folder))
+        for start in range(0, len(given), PARAMETERS_PER_BATCH):
+            self.client.log_batch(child.run, params=given[start : start + PARAMETERS_PER_BATCH])
 
-    def _send(self, child: Child) -> None:
+    def _send_history(self, child: TrialRun) -> None:
         """Points after the last step that was sent; their stamp stays until all have arrived, so none comes twice."""
         from mlflow.entities import Metric
 
-        history = read(child.folder)
+        history = read_history(child.folder)
         last = -1 if history is None else history["step"][-1].as_py()
         if history is None or last <= child.step:
             return
         child.stamp = child.stamp or int(time.time() * 1000)
         sent = [
-            Metric(legal(name), value, child.stamp, step)
-            for name, value, step in points(history, child.step, stride(child.folder))
+            Metric(mlflow_name(name), value, child.stamp, step)
+            for name, value, step in history_points(history, child.step, step_stride(child.folder))
         ]
-        for start in range(0, len(sent), BATCH):
-            self.client.log_batch(child.run, metrics=sent[start : start + BATCH])
+        for start in range(0, len(sent), METRICS_PER_BATCH):
+            self.client.log_batch(child.run, metrics=sent[start : start + METRICS_PER_BATCH])
         self.client.set_tag(child.run, "knockout.step", str(last))
         child.step, child.stamp = last, 0
 
-    def _mark(self, child: Child, now: str) -> None:
+    def _set_state(self, child: TrialRun, now: str) -> None:
         """What has become of a trial; a finite number says whether it diverged, as NaN sorts nowhere."""
         summary = finished(child.folder)
         if summary is not None:
@@ -117,28 +119,28 @@ class Shown:
         if now == "diverged" and summary is not None:
             self.client.set_tag(child.run, "diverged_step", str(summary["diverged_step"]))
         self.client.set_tag(child.run, "status", now)
-        if STATUS[now] == "RUNNING":
+        if RUN_STATUS[now] == "RUNNING":
             self.client.update_run(child.run, status="RUNNING")
         else:
-            self.client.set_terminated(child.run, STATUS[now])
+            self.client.set_terminated(child.run, RUN_STATUS[now])
         child.state = now
 
     def conclude(self, *, whole: bool) -> None:
         """A whole study's parent gets effects, verdicts and report; its state is that of its trials."""
         if whole:
-            self._show_effects()
-        states = {state(child.folder) for child in self.children}
-        running, failed = "running" in states, not states <= {*DONE}
+            self._log_effects()
+        states = {trial_state(child.folder) for child in self.children}
+        running, failed = "running" in states, not states <= {*COMPLETE}
         self.client.update_run(self.parent, status="RUNNING") if running else self.client.set_terminated(
             self.parent, "FINISHED" if not failed else "FAILED" if whole else "KILLED"
         )
 
-    def _show_effects(self) -> None:
+    def _log_effects(self) -> None:
         with (self.home / "effects.csv").open(encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         logged = self.client.get_run(self.parent).data.metrics
         for row in rows:
-            name, value = legal(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
+            name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
             if logged.get(name) != value:
                 self.client.log_metric(self.parent, name, value)
         study = yaml.safe_load((self.home / STUDY).read_text(encoding="utf-8"))
@@ -147,7 +149,7 @@ class Shown:
         self.client.log_artifact(self.parent, str(self.home / "report.html"))
 
 
-def _experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
+def _find_or_create_experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
     found = client.get_experiment_by_name(name)
     if found is None:
         return client.create_experiment(name, artifact_location=artifacts)
@@ -156,17 +158,18 @@ def _experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
     return found.experiment_id
 
 
-def _child(home: Path, study: str, parent: str, row: Mapping[str, Any]) -> Child:
+def _trial_run(home: Path, study: str, parent: str, row: Mapping[str, Any]) -> TrialRun:
     """A trial's run: one that another study asked for first says so."""
     folder = home.parents[1] / "trials" / row["id"]
     tags = {"mlflow.parentRunId": parent, "study": study, "arm": row["arm"], "seed": str(row["seed"])}
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
     first = config.get("asked_by", study)
     tags |= {"trial": row["id"]} | ({"reused_from": first} if first != study else {})
-    return Child(f"{row['arm']} · seed {row['seed']} {row['id']}", tags, folder)
+    return TrialRun(f"{row['arm']} · seed {row['seed']} {row['id']}", tags, folder)
 
 
-def _runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:
+def search_runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:
+    """All runs of an experiment, over as many pages as MLflow makes of them."""
     page = client.search_runs([experiment], max_results=1000)
     yield from page
     while page.token:

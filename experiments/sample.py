@@ -22,20 +22,23 @@ def main(words: list[str]) -> None:
     given = parser.parse_args(words)
     if given.temperature < 0:
         raise ValueError(f"--temperature {given.temperature}: must be at least 0")
-    from experiments.trained import found, opened  # loads Lightning, which nobody needs who only asks for help
+    from experiments.trained import (
+        find_trial,
+        reopen_trial,
+    )  # loads Lightning, which nobody needs who only asks for help
 
-    _, data, task = opened(found(given.results, given.trial))
+    _, data, task = reopen_trial(find_trial(given.results, given.trial))
     if task.objective.extra_tokens:
         raise ValueError("this model was trained to fill gaps, not to go on with a text")
-    prompt = data.alphabet.read(given.prompt)
+    prompt = data.alphabet.encode(given.prompt)
     if not len(prompt):
         raise ValueError("--prompt is empty; give at least one token to go on from")
     generator = torch.Generator().manual_seed(given.seed)
-    print(data.alphabet.text(continued(task.model, prompt, given.tokens, given.temperature, generator).tolist()))
+    print(data.alphabet.decode(generate(task.model, prompt, given.tokens, given.temperature, generator).tolist()))
 
 
 @torch.no_grad()
-def continued(model: Decoder, prompt: Tensor, more: int, temperature: float, generator: torch.Generator) -> Tokens:
+def generate(model: Decoder, prompt: Tensor, more: int, temperature: float, generator: torch.Generator) -> Tokens:
     """The prompt and `more` tokens, each drawn from softmax(logits / temperature) given the last `context` tokens."""
     tokens = prompt
     for _ in range(more):

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.attempt import begin
+from experiments.attempt import start_attempt
 from experiments.checkpoint import TIMING
 from experiments.identity import Arm
 from experiments.lease import Lease
-from experiments.memory import GB, free
-from experiments.pool import pool
-from experiments.prepare import write_config
-from experiments.state import last_line
+from experiments.memory import GB, free_memory
+from experiments.pool import device_pool
+from experiments.prepare import write_trial_config
+from experiments.state import last_log_line
 
-WORTH = 50  # times the steps tried that a trial must have to be tried
+SMOKE_WORTH_STEPS = 50  # times the steps tried that a trial must have to be tried
 
 
 @dataclass(frozen=True)
-class Tried:
+class SmokeResult:
     """Seconds a step of each arm that ran and the most bytes it held, and what the others said."""
 
     seconds: dict[str, float]
@@ -28,34 +28,40 @@ class Tried:
     errors: dict[str, str]
 
 
-def smoke(arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, Any], steps: int) -> Tried:
+def take_smoke_steps(
+    arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, Any], steps: int
+) -> SmokeResult:
     """Take these steps with these arms, one after the other, and keep nothing."""
-    tried = Tried({}, {}, {})
+    tried = SmokeResult({}, {}, {})
     with tempfile.TemporaryDirectory(prefix="knockout-") as root:
         for number, label in enumerate(labels):
             folder = Path(root) / str(number)
             _, config = arms[label].trial(arms[label].config["seed"])
             few = {"validation_tokens": 4 * config["batch_size"] * config["model"]["context"]}
             data = config["data"] | {knob: number for knob, number in few.items() if knob in config["data"]}
-            write_config(folder, config | {"label": label, "data": data})
-            devices = pool([config["trainer"]], runtime)
+            write_trial_config(folder, config | {"label": label, "data": data})
+            devices = device_pool([config["trainer"]], runtime)
             names = devices.take(folder, config["trainer"]["devices"]) or []
-            attempt = begin(folder, Lease(folder, 0), names, config["code"], steps=steps)
-            while attempt.alive():
+            attempt = start_attempt(folder, Lease(folder, 0), names, config["code"], steps=steps)
+            while attempt.poll():
                 attempt.processes[0].join(0.2)
             if (folder / TIMING).exists():
                 taken = json.loads((folder / TIMING).read_text(encoding="utf-8"))
                 tried.seconds[label], tried.memory[label] = taken["seconds"], taken["memory"]
             else:
-                tried.errors[label] = attempt.outcome()[1] or last_line(folder)
+                tried.errors[label] = attempt.outcome()[1] or last_log_line(folder)
     return tried
 
 
-def refuse_broken(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapping[str, Any]) -> Tried:
+def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapping[str, Any]) -> SmokeResult:
     """What the arms that have long trials to train take. Raises ValueError if one cannot take its first steps."""
     steps = runtime["smoke"]
-    long = [label for label in dict.fromkeys(missing) if arms[label].config["trainer"]["max_steps"] >= steps * WORTH]
-    tried = smoke(arms, long if steps else [], runtime, steps)
+    long = [
+        label
+        for label in dict.fromkeys(missing)
+        if arms[label].config["trainer"]["max_steps"] >= steps * SMOKE_WORTH_STEPS
+    ]
+    tried = take_smoke_steps(arms, long if steps else [], runtime, steps)
     if tried.errors:
         told = "\n".join(f"  {label}: {reason}" for label, reason in tried.errors.items())
         raise ValueError(
@@ -65,12 +71,16 @@ def refuse_broken(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapp
     return tried
 
 
-def crowding(arms: Mapping[str, Arm], tried: Tried, runtime: Mapping[str, Any]) -> str:
+def memory_warning(arms: Mapping[str, Arm], tried: SmokeResult, runtime: Mapping[str, Any]) -> str:
     """A line if as many trials at a time as there are places would need more memory than is free; else nothing."""
     if not tried.memory:
         return ""
     trainers = [arms[label].config["trainer"] for label in tried.memory]
-    devices, most, left = pool(trainers, runtime), max(tried.memory.values()), free(trainers[0]["accelerator"])
+    devices, most, left = (
+        device_pool(trainers, runtime),
+        max(tried.memory.values()),
+        free_memory(trainers[0]["accelerator"]),
+    )
     together = min(devices.trials, max(devices.free.values()))
     if together * most <= left:
         return ""

@@ -5,11 +5,11 @@ import torch
 from torch import Tensor
 
 ROBUST = 1.4826  # times the median absolute deviation of normal numbers is their standard deviation
-LEAP = 7.0
+SPIKE_DEVIATIONS = 7.0
 BLOCK = 1000  # windows at a time, so that long curves take little memory
 
 
-def spikes(values: Tensor) -> Tensor:
+def spike_share(values: Tensor) -> Tensor:
     """The share of values more than 7 robust standard deviations above the median of the window before them
 
     The window is the 1,000 values before, in short curves a fifth of them; values before the first whole window are
@@ -27,13 +27,13 @@ def spikes(values: Tensor) -> Tensor:
     curve = values.double().numpy()
     windows = np.lib.stride_tricks.sliding_window_view(curve, width)[: len(curve) - width]
     leaps = sum(
-        int(_leaps(windows[start : start + BLOCK], curve[width + start : width + start + BLOCK]).sum())
+        int(_are_spikes(windows[start : start + BLOCK], curve[width + start : width + start + BLOCK]).sum())
         for start in range(0, len(windows), BLOCK)
     )
     return torch.tensor(leaps / len(windows))
 
 
-def _leaps(windows: np.ndarray, after: np.ndarray) -> np.ndarray:
+def _are_spikes(windows: np.ndarray, after: np.ndarray) -> np.ndarray:
     middle = np.median(windows, axis=1)
     spread = ROBUST * np.median(np.abs(windows - middle[:, None]), axis=1)
-    return after > middle + LEAP * spread
+    return after > middle + SPIKE_DEVIATIONS * spread

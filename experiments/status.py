@@ -11,10 +11,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analysis.results import found, names, read_study
+from analysis.results import find_study, read_study, study_names
 from experiments.folder import LOG, finished
-from experiments.lease import holder
-from experiments.state import DONE, STATES, last_line, state
+from experiments.lease import current_holder
+from experiments.state import COMPLETE, STATES, last_log_line, trial_state
 
 
 def main(words: list[str]) -> None:
@@ -24,15 +24,15 @@ def main(words: list[str]) -> None:
     parser.add_argument("--results", default="results", type=Path, help="the results folder (default: results)")
     given = parser.parse_args(words)
     console = Console(highlight=False, soft_wrap=True, markup=False)
-    for name in given.studies or names(given.results):
-        for line in told(found(given.results, name)):
+    for name in given.studies or study_names(given.results):
+        for line in status_lines(find_study(given.results, name)):
             console.print(line)
 
 
-def told(home: Path) -> Iterable[Table | str]:
+def status_lines(home: Path) -> Iterable[Table | str]:
     """A study's arms with the states of their trials, who trains now, what failed and why, and the time to go."""
     study, trials = read_study(home), home.parents[1] / "trials"
-    states = {row["id"]: state(trials / row["id"]) for row in study["trials"]}
+    states = {row["id"]: trial_state(trials / row["id"]) for row in study["trials"]}
     counts = Counter(states.values())
     yield f"{study['name']}: {len(states)} trials, " + ", ".join(f"{counts[s]} {s}" for s in STATES)
     table = Table("arm", *STATES, box=None, header_style="none")
@@ -43,16 +43,16 @@ def told(home: Path) -> Iterable[Table | str]:
     for row in study["trials"]:
         folder, where = trials / row["id"], f"{row['arm']} · seed {row['seed']}"
         if states[row["id"]] == "running":
-            held = holder(folder)
+            held = current_holder(folder)
             yield f"  running: {where}, by process {held.process} on {held.host}" if held else f"  running: {where}"
         if states[row["id"]] == "failed":
-            yield f"  failed: {where}: {last_line(folder) or 'killed without a word'} ({folder / LOG})"
-    left = sum(counts[s] for s in STATES if s not in DONE)
+            yield f"  failed: {where}: {last_log_line(folder) or 'killed without a word'} ({folder / LOG})"
+    left = sum(counts[s] for s in STATES if s not in COMPLETE)
     if left:
-        yield _to_go([finished(trials / id) for id in states], left, max(1, counts["running"]))
+        yield _time_left([finished(trials / id) for id in states], left, max(1, counts["running"]))
 
 
-def _to_go(summaries: Iterable[dict[str, Any] | None], left: int, at_once: int) -> str:
+def _time_left(summaries: Iterable[dict[str, Any] | None], left: int, at_once: int) -> str:
     spent = [summary["seconds"] for summary in summaries if summary]
     if not spent:
         return "time to go: known once a trial has finished"

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from analysis.results import found
-from experiments.mirror import alone, keep_up, refuse_folder, store_of
+from analysis.results import find_study
+from experiments.mirror import default_store, exclusive_lease, mirror_study, refuse_file_store
 
 
 def main(words: list[str]) -> None:
@@ -14,13 +14,13 @@ def main(words: list[str]) -> None:
     parser.add_argument("--results", default="results", type=Path, help="the results folder (default: results)")
     parser.add_argument("--uri", help="MLflow's address (default: SQLite in the results folder)")
     given = parser.parse_args(words)
-    uri = given.uri or store_of(given.results)
-    refuse_folder(uri)
+    uri = given.uri or default_store(given.results)
+    refuse_file_store(uri)
     failed: list[str] = []
     for name in given.studies or sorted(path.name for path in (given.results / "studies").glob("*/")):
-        home = found(given.results, name)
-        with alone(home, lambda: True) as mine:
-            shown = mine and keep_up(home, uri, lambda: True, (home / "effects.csv").exists, lambda: True)
+        home = find_study(given.results, name)
+        with exclusive_lease(home, lambda: True) as mine:
+            shown = mine and mirror_study(home, uri, lambda: True, (home / "effects.csv").exists, lambda: True)
         if shown is False:
             failed.append(name)
         else:

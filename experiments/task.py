@@ -12,7 +12,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 from components.initialise import key
 from components.model import Decoder
-from experiments.alphabet import Alphabet
+from experiments.alphabet import Vocabulary
 from experiments.checkpoint import Checkpoint
 from experiments.data import IGNORED, Batch
 from experiments.objective import Objective
@@ -36,25 +36,25 @@ class LanguageModeling(L.LightningModule):
         interval: int = 1,
         solved_at: float | None = None,
         rank: Rank = SINGLE,
-        begun: Checkpoint | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         super().__init__()
         self.model = model
         self.objective = objective
-        self.seed, self.interval, self.solved_at, self.rank, self.begun = seed, interval, solved_at, rank, begun
-        self.alphabet: Alphabet
+        self.seed, self.interval, self.solved_at, self.rank, self.begun = seed, interval, solved_at, rank, checkpoint
+        self.vocabulary: Vocabulary
         self.recorder: Recorder
         self.batch: Batch
         self.sequences: Callable[[int], list[Batch]]
-        self.save: Callable[[LanguageModeling], None] = lambda task: None
-        self.listen: Callable[[], None] = lambda: None
+        self.after_step: Callable[[LanguageModeling], None] = lambda task: None
+        self.on_start: Callable[[], None] = lambda: None
         self._optimizer, self._schedule = optimizer, schedule
         self._norms: Tensor | None = None
-        self.first = begun.step if begun else 0
-        self.validated = self.first if begun else -1
-        self.tokens = begun.tokens if begun else 0
-        self.solved = begun.solved if begun else False
-        self.best = begun.best if begun else (math.inf, 0)
+        self.first = checkpoint.step if checkpoint else 0
+        self.validated = self.first if checkpoint else -1
+        self.tokens = checkpoint.tokens if checkpoint else 0
+        self.solved = checkpoint.solved if checkpoint else False
+        self.best = checkpoint.best if checkpoint else (math.inf, 0)
 
     @property
     def step(self) -> int:
@@ -67,9 +67,9 @@ class LanguageModeling(L.LightningModule):
         return self.first + self.trainer.max_steps
 
     def on_train_start(self) -> None:
-        self.listen()
+        self.on_start()
         if self.begun is None:
-            self.recorder.at(0, 0)
+            self.recorder.begin_step(0, 0)
             self.validate()
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
@@ -78,9 +78,9 @@ class LanguageModeling(L.LightningModule):
         logits = self.model(batch.inputs)
         self._norms = None
         self.tokens += batch.targets.numel() * self.rank.world
-        self.recorder.at(self.step + 1, self.tokens)
+        self.recorder.begin_step(self.step + 1, self.tokens)
         loss = self.objective(logits, batch.targets).sum() / batch.scored
-        self.recorder.record("train/loss", self._shared(loss.detach().clone()) / self.rank.world)
+        self.recorder.record("train/loss", self._sum_over_ranks(loss.detach().clone()) / self.rank.world)
         return loss + self.objective.penalty(logits, batch.targets, batch.scored) if self.objective.z_loss else loss
 
     def _reseed(self, index: int) -> None:
@@ -90,12 +90,12 @@ class LanguageModeling(L.LightningModule):
         if self.device.type == "cuda":
             torch.cuda.manual_seed(number)
 
-    def agreed(self, wishes: list[bool]) -> list[bool]:
+    def agree(self, wishes: list[bool]) -> list[bool]:
         """Each wish, if any rank has it: what ranks do, they do at the same step."""
         flags = torch.tensor(wishes, dtype=torch.float32, device=self.device)
-        return [flag > 0 for flag in self._shared(flags).tolist()] if self.rank.world > 1 else wishes
+        return [flag > 0 for flag in self._sum_over_ranks(flags).tolist()] if self.rank.world > 1 else wishes
 
-    def _shared(self, values: Tensor) -> Tensor:
+    def _sum_over_ranks(self, values: Tensor) -> Tensor:
         """The sum over all ranks."""
         if self.rank.world > 1:
             distributed.all_reduce(values)
@@ -108,7 +108,7 @@ class LanguageModeling(L.LightningModule):
         if (batch_idx + 1) % self.trainer.accumulate_grad_batches == 0:
             if self.step % self.interval == 0:
                 self.validate()
-            self.save(self)
+            self.after_step(self)
         if self.recorder.diverged is not None:
             self.trainer.should_stop = True
 
@@ -126,7 +126,7 @@ class LanguageModeling(L.LightningModule):
         with self.trainer.precision_plugin.forward_context():
             for batch in self.held_out(self.model.sizes.context)[self.rank.number :: self.rank.world]:
                 sums += self._scores(batch)
-        loss, right, scored = self._shared(sums)
+        loss, right, scored = self._sum_over_ranks(sums)
         self.train()
         self.validated = self.step
         self.recorder.record("val/loss", loss / scored)

@@ -12,13 +12,13 @@ from experiments import plugins
 from experiments.checkpoint import WEIGHTS
 from experiments.data import Data
 from experiments.folder import CONFIG, finished
-from experiments.identity import examined
+from experiments.identity import inspect_model
 from experiments.rank import SINGLE
 from experiments.task import LanguageModeling
-from experiments.trial import prepared
+from experiments.trial import build_task
 
 
-def found(results: Path, trial: str) -> Path:
+def find_trial(results: Path, trial: str) -> Path:
     """The folder of a trial, by its path, its id or the beginning of it. Raises FileNotFoundError if it is not one."""
     if (Path(trial) / CONFIG).exists():
         return Path(trial)
@@ -30,7 +30,7 @@ def found(results: Path, trial: str) -> Path:
     return results / "trials" / fitting[0]
 
 
-def opened(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
+def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
     """The configuration, the data, and the task with the weights that training ended with.
 
     Raises FileNotFoundError if the trial is not finished, or its weights were not kept; ValueError if its data or
@@ -46,14 +46,14 @@ def opened(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
     torch.set_num_threads(config["trainer"]["threads"])
     try:
-        plugins.load_again(config["plugins"])
-        data, task = prepared(config, SINGLE, None)
+        plugins.load_recorded_plugins(config["plugins"])
+        data, task = build_task(config, SINGLE, None)
         task.model.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True, map_location="cpu"))
     except RuntimeError as error:
         raise ValueError(
             f"trial {folder.name} cannot be asked any more, what it was made of has changed: {error}"
         ) from error
-    if examined(config, data).code != config["code"]:
+    if inspect_model(config, data).code != config["code"]:
         print(f"warning: the code of trial {folder.name} has changed since it was trained", file=sys.stderr)
     task.eval()
     return config, data, task

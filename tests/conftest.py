@@ -21,9 +21,9 @@ from omegaconf import DictConfig
 
 from components.registry import kinds
 from experiments import cli, plugins
-from experiments.identity import understood
-from experiments.options import offer
-from experiments.register import register
+from experiments.identity import resolve_arm
+from experiments.options import register_options
+from experiments.register import register_hydra_plugins
 from experiments.run import CONF
 
 ROOT = Path(__file__).parents[1]
@@ -94,8 +94,8 @@ def typed(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "experime
 @pytest.fixture(scope="session")
 def compose() -> Callable[..., DictConfig]:
     """A configuration out of overrides, as Hydra makes it."""
-    offer()
-    register()
+    register_options()
+    register_hydra_plugins()
 
     def composed(*overrides: str) -> DictConfig:
         drawn = any(word.startswith("data=") and word not in ("data=text", "data=pydoc") for word in overrides)
@@ -111,7 +111,7 @@ def folder_of(compose: Callable[..., DictConfig], tmp_path: Path) -> Callable[..
     """A trial's folder, prepared but not trained."""
 
     def prepared(*overrides: str) -> Path:
-        id, config = understood(made := compose(*overrides)).trial(made.seed)
+        id, config = resolve_arm(made := compose(*overrides)).trial(made.seed)
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}-{id}"
         folder.mkdir()
         (folder / "config.yaml").write_text(yaml.safe_dump(config | {"label": id, "git": "", "plugins": {}}))

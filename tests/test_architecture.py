@@ -154,5 +154,5 @@ def test_code_is_that_of_a_part_and_of_all_it_imports() -> None:
     from experiments import provenance
 
     rope = ROOT / "components" / "position" / "rope.py"
-    assert rope.with_name("sinusoidal.py") in provenance._imported({rope})
-    assert rope.with_name("learned.py") not in provenance._imported({rope})
+    assert rope.with_name("sinusoidal.py") in provenance._imported_files({rope})
+    assert rope.with_name("learned.py") not in provenance._imported_files({rope})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from experiments.folder import safe
+from experiments.folder import folder_name_for
 from tests.conftest import QUICK, Command, called, trained, typed
 
 ODD = "日本 語 a#1 50% me@x p/q"
@@ -96,8 +96,8 @@ def test_a7_a19_a35_e17_names_of_files_are_short_flat_and_quote_free(home: Path)
     names = [path.name for path in (home / "results").rglob("*")]
     assert not [name for name in names if "=" in name or len(name.encode()) > 255]
     assert not list((home / "results" / "trials").glob("*/*.ckpt"))
-    assert len(safe("x" * 300).encode()) <= 255
-    assert safe("x" * 300) != safe("x" * 301)
+    assert len(folder_name_for("x" * 300).encode()) <= 255
+    assert folder_name_for("x" * 300) != folder_name_for("x" * 301)
 
 
 def test_a25_a37_a40_a41_saved_configurations_are_plain_resolved_yaml(home: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from analysis import maps
-from experiments.attention_scores import induction, previous_token, repeated
-from experiments.sample import continued
-from experiments.trained import opened
+from experiments.attention_scores import induction_score, previous_token_score, repeated_tokens
+from experiments.sample import generate
+from experiments.trained import reopen_trial
 from tests.conftest import QUICK, Command, called, trained
 
 pytestmark = [
@@ -40,14 +40,14 @@ def trial(home: Path) -> Path:
 
 
 def test_a_model_goes_on_as_its_logits_say(home: Path, trial: Path) -> None:
-    _, data, task = opened(trial)
-    prompt = data.alphabet.read("the cat")
-    found = continued(task.model, prompt, 12, 0.0, torch.Generator())
+    _, data, task = reopen_trial(trial)
+    prompt = data.alphabet.encode("the cat")
+    found = generate(task.model, prompt, 12, 0.0, torch.Generator())
     for place in range(7, 19):
         logits = task.model(found[None, max(0, place - 16) : place])[0, -1]
         assert found[place] == logits.argmax()
     said = called(home, "sample", trial.name[:5], "--prompt", "the cat", "--tokens", "12", "--temperature", "0")
-    assert said.stdout == data.alphabet.text(found.tolist()) + "\n"
+    assert said.stdout == data.alphabet.decode(found.tolist()) + "\n"
 
 
 def test_what_is_drawn_depends_on_the_seed_alone(home: Path, trial: Path) -> None:
@@ -79,10 +79,10 @@ def test_mistakes_get_a_sentence(home: Path, trial: Path, words: tuple[str, ...]
 def test_a_map_is_what_the_model_attends_to(home: Path, trial: Path) -> None:
     ran = called(home, "probe", trial.name, "--prompt", "the keys")
     assert "the keys: no previous-token head (best " in ran.stdout
-    _, data, task = opened(trial)
-    found = maps.read(trial / "attention" / "probe.0.npz")
+    _, data, task = reopen_trial(trial)
+    found = maps.read_maps(trial / "attention" / "probe.0.npz")
     assert "".join(found.tokens) == "the keys"
-    tokens = data.alphabet.read("the keys")[None]
+    tokens = data.alphabet.encode("the keys")[None]
     x = task.model.states(tokens)[0]
     mixer = task.model.layers[0].mixer  # pyright: ignore
     q, k, _ = mixer.branch.projection(mixer.before(x))  # pyright: ignore
@@ -94,7 +94,7 @@ def test_a_map_is_what_the_model_attends_to(home: Path, trial: Path) -> None:
 
 
 def test_training_leaves_maps_before_and_after_and_the_page_shows_them(home: Path, trial: Path) -> None:
-    assert [step for step, _ in maps.steps(trial)] == [0, 6]
+    assert [step for step, _ in maps.maps_by_step(trial)] == [0, 6]
     page = (home / "results" / "studies" / "asked" / "report.html").read_text()
     assert "baseline, seed 0, after step 0: " in page
     assert "baseline, seed 0, after step 6: " in page
@@ -110,16 +110,16 @@ def test_a_finished_trial_is_measured_as_it_would_have_been(home: Path, trial: P
 
 
 def test_heads_are_called_by_what_they_do() -> None:
-    tokens = repeated(20, 16, 3)
+    tokens = repeated_tokens(20, 16, 3)
     assert torch.equal(tokens[:, :8], tokens[:, 8:])
     back, after = torch.zeros(3, 2, 16, 16), torch.zeros(3, 2, 16, 16)
     back[:, 1] = torch.eye(16).roll(-1, 1)
     for query in range(8, 16):
         after[:, 0, query, query - 8 + 1] = 1.0
-    assert previous_token(back).tolist() == [0, 1]
-    assert induction(after).tolist() == [1, 0]
+    assert previous_token_score(back).tolist() == [0, 1]
+    assert induction_score(after).tolist() == [1, 0]
     scores = {"previous_token": {"layers.0": np.array([0.1, 0.9])}, "induction": {"layers.0": np.array([0.2, 0.05])}}
-    said = maps.told(maps.Maps(["a"], {"layers.0": np.ones((2, 1, 1))}, scores))
+    said = maps.head_summary(maps.MapArrays(["a"], {"layers.0": np.ones((2, 1, 1))}, scores))
     assert said == "previous-token head: layer 0, head 1 (0.90); no induction head (best 0.20)"
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from experiments.recorder import read
+from experiments.recorder import read_history
 from tests.conftest import QUICK, ROOT, Command, runs, trained, typed
 
 
@@ -148,7 +148,7 @@ def test_a28_an_interrupt_stops_all_and_they_go_on_from_there(start: Start, tmp_
 
 def steps(folder: Path) -> list[int]:
     """How far the trials have come."""
-    tables = [read(trial) for trial in (folder / "results" / "trials").glob("*")]
+    tables = [read_history(trial) for trial in (folder / "results" / "trials").glob("*")]
     return [table["step"][-1].as_py() for table in tables if table is not None and len(table)]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from components import contract
 from components.registry import kinds
-from experiments.catalogue import table
+from experiments.catalogue import parts_table
 from tests.conftest import QUICK, ROOT, called
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def test_each_make_target_is_there(line: str) -> None:
     assert {"make demo": "knockout demo", "make test": "pytest"}[line.strip()] in planned.stdout
 
 
-@pytest.mark.parametrize("row", table().splitlines())
+@pytest.mark.parametrize("row", parts_table().splitlines())
 def test_the_table_of_parts_has_every_row(row: str) -> None:
     assert f"\n{row}\n" in README
 

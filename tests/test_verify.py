@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis import from_frame, load
-from experiments.verify import Difference, first_difference
+from experiments.verify import HistoryDifference, first_difference
 from tests.conftest import QUICK, called, typed
 
 WORDS = ("run", "norm=layernorm,rmsnorm", *QUICK, "runtime.tracking_uri=none")
@@ -59,7 +59,7 @@ def test_the_first_difference_is_found(tmp_path: Path, value: float, tolerance: 
         assert difference is None
     else:
         assert difference is not None
-        assert repr(difference) == repr(Difference("val/loss", 1, 2.0, value))
+        assert repr(difference) == repr(HistoryDifference("val/loss", 1, 2.0, value))
 
 
 def test_studies_are_compared_and_listed(home: Path) -> None:

@@ -11,7 +11,7 @@ from experiments.data import Data
 from experiments.measure import Measure
 
 if TYPE_CHECKING:  # importing them would import Lightning, which whoever only plans a study can do without
-    from experiments.observe import Seen
+    from experiments.observe import ForwardTrace
     from experiments.task import LanguageModeling
 
 
@@ -21,7 +21,7 @@ class Diagnostic:
     def __init__(self) -> None:
         """Nothing to prepare."""
 
-    def refuse(self, model: Decoder, at: Callable[[int], Data]) -> None:
+    def refuse_model(self, model: Decoder, at: Callable[[int], Data]) -> None:
         """Raises ValueError if there is nothing to read in this model; `at` gives its data for another context."""
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
@@ -44,13 +44,13 @@ class Diagnostic:
         """The trained model, at once or from its kept weights; gradients are off, and what is only on in training."""
 
 
-class Look(Diagnostic):
+class ModelDiagnostic(Diagnostic):
     """Looks at the model before the first step, after the last, and every `every` steps between; 0: not between."""
 
     def __init__(self, *, every: int = 50) -> None:
         self.every = every
 
-    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         """What went through the model, on sequences of the validation set that are the same for all trials.
 
         Gradients are off; under `torch.enable_grad` what was seen can be differentiated, with `retain_graph=True`.

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.groups import Norms, groups
+from experiments.groups import GroupNorms, parameter_groups
 from experiments.measure import Measure
-from experiments.spikes import spikes
+from experiments.spikes import spike_share
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -31,20 +31,22 @@ class GradientNorm(Diagnostic):
 
     def __init__(self, *, every: int = 1) -> None:
         self.every = every
-        self._norms: Norms
+        self._norms: GroupNorms
         self._slope = torch.empty(0)
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One norm for each group of parameters that holds any; what depth does, if there is any."""
-        found = [Measure(f"gradient_norm/{group}", "nats/token", reduction="median") for group in groups(model)]
+        found = [
+            Measure(f"gradient_norm/{group}", "nats/token", reduction="median") for group in parameter_groups(model)
+        ]
         found.append(Measure("gradient_norm/clipped", "share of steps", reduction="mean"))
-        if _layers(list(groups(model))) > 1:
+        if _layers(list(parameter_groups(model))) > 1:
             found.append(Measure("gradient_norm/slope", "ln per layer", reduction="median"))
             found.append(Measure("gradient_norm/first_to_last", "1", reduction="median"))
         return [*found, SPIKES]
 
     def on_fit_start(self, task: LanguageModeling) -> None:
-        self._norms = Norms(task.model, task.device)
+        self._norms = GroupNorms(task.model, task.device)
         depth = torch.arange(_layers(self._norms.names), device=task.device, dtype=torch.float32)
         self._slope = (depth - depth.mean()) / (depth - depth.mean()).square().sum()
 
@@ -64,7 +66,7 @@ class GradientNorm(Diagnostic):
         task.recorder.record("gradient_norm/first_to_last", norms[0] / norms[-1])
 
     def on_train_end(self, task: LanguageModeling) -> None:
-        task.recorder.record("gradient_spikes", spikes(task.recorder.series("gradient_norm/total")))
+        task.recorder.record("gradient_spikes", spike_share(task.recorder.series("gradient_norm/total")))
 
 
 def _layers(names: list[str]) -> int:

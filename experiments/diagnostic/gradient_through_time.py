@@ -11,9 +11,9 @@ from torch import Tensor
 
 from components.initialise import key
 from components.model import Decoder
-from experiments.diagnostic import Look, diagnostics
+from experiments.diagnostic import ModelDiagnostic, diagnostics
 from experiments.measure import Measure
-from experiments.observe import START, Seen, observed, places
+from experiments.observe import START, ForwardTrace, stream_places, trace_forward
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -22,7 +22,7 @@ SEQUENCES = 2
 
 
 @diagnostics.register("gradient_through_time")
-class GradientThroughTime(Look):
+class GradientThroughTime(ModelDiagnostic):
     """G(k) = ‖∂x'_T/∂x_(T−k)‖_F, x the stream before the first layer and x' after the last, in float64
 
     At k = 0, 1, 2, 4, …; `farthest` is G(T − 1)/G(0); ln G is fitted over all k > 0 by −k/`tokens` (exponential) and by
@@ -39,7 +39,7 @@ class GradientThroughTime(Look):
         curve = [Measure(f"gradient_through_time/{k}", "1") for k in distances(model.sizes.context)]
         return [*curve, *(Measure(f"gradient_through_time/{name}", unit) for name, unit in UNITS.items())]
 
-    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+    def on_look(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         exact = copy.deepcopy(task.model).cpu().double()
         gradient = through_time(exact, seen.tokens[:SEQUENCES].cpu(), self.projections)
         for k in distances(len(gradient)):
@@ -59,8 +59,8 @@ def distances(length: int) -> list[int]:
 @torch.enable_grad()
 def through_time(model: Decoder, tokens: Tensor, projections: int) -> Tensor:
     """G(k) at k = 0 … T − 1, root mean square over sequences and random projections of x'_T."""
-    seen = observed(model, tokens)
-    start, end = seen.stream[START], seen.stream[places(model)[-1]]
+    seen = trace_forward(model, tokens)
+    start, end = seen.stream[START], seen.stream[stream_places(model)[-1]]
     generator = torch.Generator().manual_seed(key("gradient_through_time"))
     total = torch.zeros(start.shape[1], dtype=start.dtype)
     for _ in range(projections):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.measure import Measure
-from experiments.spikes import spikes
+from experiments.spikes import spike_share
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -26,4 +26,4 @@ class LossSpikes(Diagnostic):
         return [Measure("loss_spikes", "share of steps", "lower")]
 
     def on_train_end(self, task: LanguageModeling) -> None:
-        task.recorder.record("loss_spikes", spikes(task.recorder.series("train/loss")))
+        task.recorder.record("loss_spikes", spike_share(task.recorder.series("train/loss")))

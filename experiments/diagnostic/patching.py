@@ -12,9 +12,9 @@ from components.model import Decoder
 from components.shapes import Logits
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.intervene import patched
+from experiments.intervene import patching_stream
 from experiments.measure import Measure
-from experiments.observe import observed, places
+from experiments.observe import stream_places, trace_forward
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -32,7 +32,7 @@ class Patching(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Two for each place."""
-        spots = [f"patching/{where}/{place}" for where in ("answer", "elsewhere") for place in places(model)]
+        spots = [f"patching/{where}/{place}" for where in ("answer", "elsewhere") for place in stream_places(model)]
         return [Measure(name, "share") for name in spots]
 
     def on_trained(self, task: LanguageModeling) -> None:
@@ -42,7 +42,7 @@ class Patching(Diagnostic):
             return
         answer = torch.arange(batch.inputs.shape[1], device=task.device) == position[:, None]
         own, others = batch.targets[rows, position], batch.targets[donors, position]
-        tokens, donor = batch.inputs[rows], observed(task.model, batch.inputs[donors])
+        tokens, donor = batch.inputs[rows], trace_forward(task.model, batch.inputs[donors])
 
         def difference(logits: Logits) -> Tensor:
             at = logits[torch.arange(len(rows)), position]
@@ -51,7 +51,7 @@ class Patching(Diagnostic):
         low, high = difference(task.model.forward(tokens)), difference(donor.logits)
         for name, where in {"answer": answer, "elsewhere": ~answer}.items():
             for place, stream in donor.stream.items():
-                with patched(task.model, place, where, stream):
+                with patching_stream(task.model, place, where, stream):
                     share = (difference(task.model.forward(tokens)) - low) / (high - low)
                 task.recorder.record(f"patching/{name}/{place}", share)
 

@@ -13,7 +13,7 @@ from components.model import Decoder
 from experiments.budget import training_flops
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.measure import Measure
-from experiments.memory import peak
+from experiments.memory import peak_memory
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -56,7 +56,7 @@ class Speed(Diagnostic):
         if (task.step + self.span) % self.every == 0:
             self._began = (task.step, task.tokens, _now(task))
         if task.step == task.steps:
-            task.recorder.record("peak_memory", torch.tensor(peak(task.device) / 1e6, device=task.device))
+            task.recorder.record("peak_memory", torch.tensor(peak_memory(task.device) / 1e6, device=task.device))
 
     def _record(self, task: LanguageModeling, step: int, tokens: int, began: float) -> None:
         """The pace since then, if no validation came between."""

@@ -11,9 +11,9 @@ from torch.nn.functional import normalize
 
 from components.model import Decoder
 from components.shapes import Hidden
-from experiments.diagnostic import Look, diagnostics
+from experiments.diagnostic import ModelDiagnostic, diagnostics
 from experiments.measure import Measure
-from experiments.observe import Seen, places
+from experiments.observe import ForwardTrace, stream_places
 
 if TYPE_CHECKING:
     from experiments.task import LanguageModeling
@@ -23,7 +23,7 @@ FAR, LAYERS, TOKENS = 6.0, 0.25, 0.06  # what makes a feature an outlier
 
 
 @diagnostics.register("stream")
-class Stream(Look):
+class Stream(ModelDiagnostic):
     """The stream before the first layer and after each: root mean square; kurtosis mean x⁴ / (mean x²)² of a token's
     features (3 if normal); outlier, the largest |x| over the root mean square; rank ‖X − 1x̄ᵀ‖_F / ‖X‖_F, 0 where all
     tokens are one; cosine, the mean over pairs of tokens
@@ -36,10 +36,10 @@ class Stream(Look):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """For each place."""
-        found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in places(model)]
+        found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in stream_places(model)]
         return [*found, Measure("stream/outlier_features", "features")]
 
-    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+    def on_look(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         for place, x in seen.stream.items():
             for name, value in statistics(x.detach()).items():
                 task.recorder.record(f"stream/{name}/{place}", value)

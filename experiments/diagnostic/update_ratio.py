@@ -10,7 +10,7 @@ from torch import Tensor
 
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.groups import Norms, groups
+from experiments.groups import GroupNorms, parameter_groups
 from experiments.measure import Measure
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ class UpdateRatio(Diagnostic):
 
     def __init__(self, *, every: int = 50) -> None:
         self.every = every
-        self._norms: Norms
+        self._norms: GroupNorms
         self._before: list[Tensor] = []
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One ratio for each group of parameters."""
-        return [Measure(f"update_ratio/{group}", "1", reduction="median") for group in groups(model)]
+        return [Measure(f"update_ratio/{group}", "1", reduction="median") for group in parameter_groups(model)]
 
     def on_fit_start(self, task: LanguageModeling) -> None:
-        self._norms = Norms(task.model, task.device)
+        self._norms = GroupNorms(task.model, task.device)
 
     def on_before_optimizer_step(self, task: LanguageModeling) -> None:
         if task.step % self.every == 0:

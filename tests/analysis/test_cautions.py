@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from analysis.cautions import CAUTIONS, cautions
-from analysis.compared import Compared
+from analysis.compared import StudyCoverage
 
 LARGE = {"batch_size": 512, "model.context": 1024, "trainer.max_steps": 100}
 BASE = {
@@ -23,7 +23,7 @@ FASTER = {"optimizer.lr": 1e-2}
 def said(*changes: dict[str, Any], **seen: Any) -> str:
     """The cautions of the baseline and arms that differ from it in this."""
     factors = {factor for change in changes for factor in change}
-    return "\n".join(cautions(Compared([BASE, *(BASE | change for change in changes)], factors, **seen)))
+    return "\n".join(cautions(StudyCoverage([BASE, *(BASE | change for change in changes)], factors, **seen)))
 
 
 def crossed(change: dict[str, Any], *others: dict[str, Any]) -> list[dict[str, Any]]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.curves import curve
-from analysis.limits import missing
-from analysis.plots import looks
+from analysis.curves import mean_curve
+from analysis.limits import missing_data
+from analysis.plots import arm_styles
 from analysis.report import write_report
-from analysis.results import load, opened
+from analysis.results import load, read_results
 from tests.analysis.conftest import measured
 
 Write = Callable[..., Path]
@@ -95,7 +95,7 @@ def test_one_arm_has_nothing_to_compare(write_study: Write) -> None:
 
 
 def test_curves_have_mean_interval_and_n_by_step(write_study: Write) -> None:
-    found = curve(opened(write_study(missing=[3])).history, "val/loss")
+    found = mean_curve(read_results(write_study(missing=[3])).history, "val/loss")
     last = found[(found.arm == "norm=rmsnorm") & (found.step == 2)].iloc[0]
     assert last.n == 7
     assert last.low < last["mean"] < last.high
@@ -106,7 +106,7 @@ def test_dense_curves_are_averaged_over_equal_stretches() -> None:
 
     steps = range(1, 601)
     history = pd.DataFrame({"arm": "a", "seed": 0, "step": steps, "x": [float(step) for step in steps]})
-    found = curve(history, "x", points=60)
+    found = mean_curve(history, "x", points=60)
     assert found.step.to_list() == list(range(10, 601, 10))
     assert found["mean"].iloc[0] == 5.5
     assert found.low.isna().all()
@@ -114,8 +114,8 @@ def test_dense_curves_are_averaged_over_equal_stretches() -> None:
 
 def test_an_arm_looks_the_same_in_all_figures() -> None:
     arms = [f"arm {n}" for n in range(12)]
-    assert looks(arms[:1])["arm 0"] == looks(arms[:8])["arm 0"]
-    assert len({(str(look["color"]), str(look["linestyle"])) for look in looks(arms).values()}) == 12
+    assert arm_styles(arms[:1])["arm 0"] == arm_styles(arms[:8])["arm 0"]
+    assert len({(str(look["color"]), str(look["linestyle"])) for look in arm_styles(arms).values()}) == 12
 
 
 def test_a_study_that_is_not_there_names_the_nearest(write_study: Write, tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def test_a_pace_counts_only_where_a_trial_had_its_device_to_itself(write_study: 
         said = json.loads((folder / "summary.json").read_text())
         beside = {"3": 1, "4": None}.get(folder.name[-1], 0)
         (folder / "summary.json").write_text(json.dumps(said | {"beside": beside}))
-    results = opened(home)
+    results = read_results(home)
     assert results.effects().pairs.to_list() == [6]
-    (line,) = (line for line in missing(results) if line.startswith("pace"))
+    (line,) = (line for line in missing_data(results) if line.startswith("pace"))
     assert line.startswith(
         "pace: 2 trials shared their device with others and nobody knows of 2 trials whether they did"
     )

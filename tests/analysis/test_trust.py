@@ -10,19 +10,19 @@ import pytest
 
 from analysis import from_frame
 from analysis.cautions import CAUTIONS
-from analysis.contents import pairing
-from analysis.curves import curve
-from analysis.effect import paired
-from analysis.factors import factorial
+from analysis.contents import pairing_sentence
+from analysis.curves import mean_curve
+from analysis.effect import paired_effect
+from analysis.factors import factorial_effects
 from analysis.judgement import Judgement
-from analysis.limits import missing, unproven
-from analysis.paper import latex
-from analysis.power import detectable, power, seeds_needed
-from analysis.rates import rates
+from analysis.limits import missing_data, not_shown
+from analysis.paper import latex_table
+from analysis.power import detectable, paired_power, seeds_needed
+from analysis.rates import divergence_rates
 from analysis.report import write_report
-from analysis.results import opened
-from analysis.sensitivity import start
-from analysis.verdict import verdicts, worst
+from analysis.results import read_results
+from analysis.sensitivity import initial_loss
+from analysis.verdict import verdicts, worst_judgement
 from tests.analysis.conftest import measured
 
 Write = Callable[..., Path]
@@ -35,7 +35,7 @@ def test_d1_a_study_in_which_every_trial_diverged_has_a_page_that_says_so(write_
         measured(home, f"gradient_norm/layers.{layer}", lambda place, seed: None if place else 1.0, **LAYERS)
     page, _ = write_report(home)
     assert "no seed has it in both arms. 8 of 8 trials of norm=none diverged and are not in this." in page.read_text()
-    assert not [line for line in unproven(opened(home), verdicts(opened(home))) if "undecided" in line]
+    assert not [line for line in not_shown(read_results(home), verdicts(read_results(home))) if "undecided" in line]
 
 
 def test_a_layer_that_only_diverged_trials_had_is_in_no_heat_map(write_study: Write) -> None:
@@ -48,7 +48,7 @@ def test_a_layer_that_only_diverged_trials_had_is_in_no_heat_map(write_study: Wr
 
 def test_the_survivors_of_a_divergence_do_not_speak_for_those_who_did_not(write_study: Write) -> None:
     home = write_study(change=-0.5, diverged=[0, 1, 2, 3, 4], expect={"norm=rmsnorm": {"val/loss": "lower"}})
-    (verdict,) = verdicts(opened(home))
+    (verdict,) = verdicts(read_results(home))
     assert verdict.judgement is Judgement.supported
     assert verdict.sentence.endswith("as expected. 5 of 8 trials of norm=rmsnorm diverged and are not in this.")
 
@@ -56,35 +56,35 @@ def test_the_survivors_of_a_divergence_do_not_speak_for_those_who_did_not(write_
 def test_who_diverged_has_not_solved_the_task(write_study: Write) -> None:
     home = write_study(diverged=[0, 1, 2], endpoints={"solved": "final"}, margin={})
     measured(home, "solved", lambda place, seed: 1.0)
-    results = opened(home)
+    results = read_results(home)
     (row,) = results.effects().to_dict("records")
     assert (row["pairs"], row["effect"], row["identical"]) == (8, -3 / 8, False)
-    assert [each["count"] for each in rates(results) if each["what"] == "solved"] == [8, 5]
+    assert [each["count"] for each in divergence_rates(results) if each["what"] == "solved"] == [8, 5]
 
 
 def test_times_to_solve_are_censored_where_a_trial_ended(write_study: Write) -> None:
     home = write_study(diverged=[1], endpoints={"steps_to_solve": "final"}, margin={})
     measured(home, "steps_to_solve", lambda place, seed: None if place and seed == 0 else 100.0, unit="steps")
-    results = opened(home)
+    results = read_results(home)
     results.trials["trainer.max_steps"] = 400
-    table = results.endpoint("steps_to_solve", "final")
+    table = results.reduce_endpoint("steps_to_solve", "final")
     assert table["norm=rmsnorm"].to_list() == [400, 400, *[100] * 6]
 
 
 def test_shares_have_no_t_interval_and_what_they_could_show_is_exact() -> None:
     zeros, ones = pd.Series([0.0] * 10), pd.Series([1.0] * 9 + [0.0])
-    made = paired(zeros, ones, family=6)
+    made = paired_effect(zeros, ones, family=6)
     assert np.isnan(made["low"]) and made["effect"] == 0.9
     assert made["detectable"] == pytest.approx(0.842, abs=0.001)
     assert made["p"] == pytest.approx(2 / 2**9)
-    few = paired(zeros[:4], ones[:4], family=6)
+    few = paired_effect(zeros[:4], ones[:4], family=6)
     assert (few["detectable"], few["seeds"]) == (np.inf, 8)
 
 
 @pytest.mark.parametrize(("pairs", "family"), [(2, 90), (2, 1000), (3, 500)])
 def test_what_could_be_seen_is_a_number_in_the_largest_studies(pairs: int, family: int) -> None:
     alpha = 0.05 / family
-    assert power(detectable(pairs, alpha), pairs, alpha) == pytest.approx(0.8, abs=1e-3)
+    assert paired_power(detectable(pairs, alpha), pairs, alpha) == pytest.approx(0.8, abs=1e-3)
     assert seeds_needed(1e6, alpha) == 2
 
 
@@ -95,21 +95,21 @@ def test_the_same_difference_in_every_seed_is_within_a_margin_or_beyond(
     write_study: Write, change: float, judgement: Judgement
 ) -> None:
     home = write_study(change=change, noise=0.0, expect={"norm=rmsnorm": {"val/loss": "same"}})
-    (verdict,) = verdicts(opened(home))
+    (verdict,) = verdicts(read_results(home))
     assert verdict.judgement is judgement
     assert ("contrary to what was expected (same)" in verdict.sentence) == (judgement is Judgement.contradicted)
-    assert worst([verdict]) == str(judgement)
+    assert worst_judgement([verdict]) == str(judgement)
 
 
 def test_what_is_seen_and_less_than_the_margin_says_both(write_study: Write) -> None:
     home = write_study(change=0.005, noise=0.001, expect={"norm=rmsnorm": {"val/loss": "higher"}})
-    (verdict,) = verdicts(opened(home))
+    (verdict,) = verdicts(read_results(home))
     assert verdict.sentence.endswith("as expected, yet within ± 0.02.")
 
 
 def test_seeds_for_equivalence_are_promised_where_there_is_no_difference(write_study: Write) -> None:
     home = write_study(change=0.0, noise=0.04, expect={"norm=rmsnorm": {"val/loss": "same"}})
-    (verdict,) = verdicts(opened(home))
+    (verdict,) = verdicts(read_results(home))
     assert re.search(
         r"about \d+ seeds would show equivalence within ± 0.02 if there is no difference", verdict.sentence
     )
@@ -122,40 +122,40 @@ def test_a_fraction_has_the_main_effects_that_were_planted() -> None:
          "loss": luck + 0.1 * int(arm[0]) - 0.3 * int(arm[1]) + random.normal(0, 0.01)}
         for seed, luck in enumerate(random.normal(2, 0.3, 8)) for arm in half
     ]  # fmt: skip
-    found = factorial(from_frame(pd.DataFrame(rows), arm=["a", "b", "c"], endpoints={"loss": "final"}))
+    found = factorial_effects(from_frame(pd.DataFrame(rows), arm=["a", "b", "c"], endpoints={"loss": "final"}))
     assert found["effect of"].to_list() == ["a=1", "b=1", "c=1"]
     assert found.effect.to_list() == pytest.approx([0.1, -0.3, 0.0], abs=0.015)
 
 
 def test_each_arm_starts_where_it_starts(write_study: Write) -> None:
     home = write_study(change=3.0, noise=0.0)
-    first = start(opened(home))
+    first = initial_loss(read_results(home))
     assert first["norm=rmsnorm"] - first["norm=layernorm"] == pytest.approx(3.0)
 
 
 def test_pairs_are_said_to_share_what_they_share(write_study: Write) -> None:
-    results = opened(write_study())
-    assert "saw the same tokens" in pairing(results)
+    results = read_results(write_study())
+    assert "saw the same tokens" in pairing_sentence(results)
     arms = results.study["arms"]
     for settings, words in (({"seed_offset": 1}, "no seed in common"), ({"batch_size": 8}, "what they read differs")):
         for arm in arms.values():
             arm["settings"] |= {"seed_offset": 0, "batch_size": 4}
         arms["norm=rmsnorm"]["settings"] |= settings
-        assert words in pairing(results)
+        assert words in pairing_sentence(results)
 
 
 def test_what_was_changed_after_a_look_is_said(write_study: Write) -> None:
     said = "changed after the results could be seen, so not said before them: expect, margin"
-    assert said in missing(opened(write_study(changed=["expect", "margin"])))
+    assert said in missing_data(read_results(write_study(changed=["expect", "margin"])))
 
 
 def test_exact_tests_that_can_decide_nothing_are_named(write_study: Write) -> None:
-    lines = missing(opened(write_study(arms=[f"norm={n}" for n in range(9)])))
+    lines = missing_data(read_results(write_study(arms=[f"norm={n}" for n in range(9)])))
     assert "exact tests: with 8 rows none can reach a corrected p below 0.05 with fewer than 9 seeds" in lines
 
 
 def test_every_caution_can_be_printed_by_latex() -> None:
-    printed = latex(pd.DataFrame({"caution": [caution.sentence for caution in CAUTIONS]}))
+    printed = latex_table(pd.DataFrame({"caution": [caution.sentence for caution in CAUTIONS]}))
     assert printed.isascii(), [letter for letter in printed if not letter.isascii()]
 
 
@@ -171,7 +171,7 @@ def test_main_effects_on_shares_have_no_interval_that_reaches_beyond_them() -> N
         {"a": a, "b": b, "seed": seed, "step": 1, "solved": float(a == b == "0" and seed != 3)}
         for a in "01" for b in "01" for seed in range(8)
     ]  # fmt: skip
-    found = factorial(from_frame(pd.DataFrame(rows), arm=["a", "b"], endpoints={"solved": "final"}))
+    found = factorial_effects(from_frame(pd.DataFrame(rows), arm=["a", "b"], endpoints={"solved": "final"}))
     assert found.low.isna().all() and found.p.notna().all()
     assert (found.p == found.p_sign_flip).all()
 
@@ -181,17 +181,17 @@ def test_a_row_whose_interval_lies_apart_from_zero_says_why_it_is_undecided(writ
     luck = {arm: random.normal(0.0, 1.0, 8) for arm in range(1, 9)}
     home = write_study(change=0.0, noise=0.0, arms=[f"norm={n}" for n in range(9)], endpoints={"x": "final"}, margin={})
     measured(home, "x", lambda place, seed: (0.9 + luck[place][seed]) if place else 0.0, unit="1")
-    apart = [v for v in verdicts(opened(home)) if v.judgement is Judgement.undecided and v.effect["low"] > 0]
+    apart = [v for v in verdicts(read_results(home)) if v.judgement is Judgement.undecided and v.effect["low"] > 0]
     assert apart and all("undecided, as p is 0." in v.sentence and "after the correction" in v.sentence for v in apart)
 
 
 def test_shares_over_steps_have_an_interval_within_them() -> None:
     history = pd.DataFrame({"arm": "a", "seed": range(10), "step": 1, "solved": [1.0] * 9 + [0.0]})
-    (point,) = curve(history, "solved").to_dict("records")
+    (point,) = mean_curve(history, "solved").to_dict("records")
     assert (point["low"], point["high"]) == (pytest.approx(0.555, abs=1e-3), pytest.approx(0.9975, abs=1e-4))
 
 
 def test_a_notebook_has_the_verdicts_too(write_study: Write) -> None:
-    found = opened(write_study(expect={"norm=rmsnorm": {"val/loss": "higher"}})).verdicts()
+    found = read_results(write_study(expect={"norm=rmsnorm": {"val/loss": "higher"}})).verdicts()
     assert found[["expected", "judgement"]].to_numpy().tolist() == [["higher", "supported"]]
     assert found.sentence[0].endswith("as expected.")

@@ -18,7 +18,7 @@ import yaml
 
 from analysis.paper import write_paper
 from analysis.report import write_report
-from analysis.results import opened
+from analysis.results import read_results
 
 SEEDS = 200
 ARMS = ["norm=layernorm", "norm=none", "norm=late", "norm=nan", "norm=gone", "norm=single"]
@@ -132,7 +132,7 @@ def test_a_folder_to_which_everything_happened_gives_a_right_page_number_by_numb
 
 
 def test_numbers_on_the_page_are_those_of_the_tables(home: Path) -> None:
-    results = opened(home)
+    results = read_results(home)
     table = results.endpoints["val/loss"]
     changes = (table["norm=gone"] - table["norm=layernorm"]).dropna()
     effects = results.effects()

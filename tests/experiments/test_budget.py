@@ -11,13 +11,13 @@ from components.example import COMPANIONS
 from components.model import assemble
 from components.parts import Parts, Sizes
 from experiments.budget import training_flops
-from experiments.study import Plan, plan
+from experiments.study import Plan, plan_study
 
 Compose = Callable[..., DictConfig]
 
 
 def planned(compose: Compose, *words: str) -> Plan:
-    return plan(OverridesParser.create().parse_overrides(list(words)), lambda lines: compose(*lines))
+    return plan_study(OverridesParser.create().parse_overrides(list(words)), lambda lines: compose(*lines))
 
 
 @pytest.mark.parametrize("width", [64, 128])

@@ -11,9 +11,9 @@ import torch
 import yaml
 
 from experiments import trial
-from experiments.checkpoint import BEST, WEIGHTS, Checkpoint, keep
+from experiments.checkpoint import BEST, WEIGHTS, Checkpoint, keep_weights
 from experiments.folder import CHECKPOINT
-from experiments.recorder import TABLE, read
+from experiments.recorder import TABLE, read_history
 
 Prepared = Callable[..., Path]
 pytestmark = pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")  # Lightning's own, with this torch
@@ -74,7 +74,7 @@ def test_a_divergence_ends_where_it_does_whenever_it_is_noticed(folder_of: Prepa
     stopped(broken, 1)
     trial.train(broken)
     assert (broken / TABLE).read_bytes() == (undisturbed / TABLE).read_bytes()
-    history = read(broken)
+    history = read_history(broken)
     assert history is not None
     assert history["step"][-1].as_py() == json.loads((broken / "summary.json").read_text())["diverged_step"]
 
@@ -93,7 +93,7 @@ def test_e10_weights_are_kept_up_to_a_limit(tmp_path: Path) -> None:
     model = torch.nn.Linear(1000, 25, bias=False)  # 0.1 MB
     for number in range(5):
         (tmp_path / str(number)).mkdir()
-        keep(tmp_path / str(number), model, 0.00025)
+        keep_weights(tmp_path / str(number), model, 0.00025)
     assert len(list(tmp_path.glob(f"*/{WEIGHTS}"))) == 2
 
 
@@ -114,7 +114,7 @@ def test_a_long_trial_keeps_the_weights_of_its_lowest_validation_loss(folder_of:
     )
     trial.train(longer)
     trial.train(without)
-    history = read(longer)
+    history = read_history(longer)
     assert history is not None
     seen = {row["step"]: row["val/loss"] for row in history.to_pylist() if row["val/loss"] is not None}
     lowest = min(seen, key=lambda step: seen[step])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from experiments.data import IGNORED, Batch, Task, datas
+from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 Answer = Callable[[list[int], int, Any], int]
 
@@ -49,7 +49,7 @@ def drawn(name: str, context: int = 64) -> tuple[Any, Batch]:
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_drawn_from_seed_and_step_alone_within_its_vocabulary(name: str) -> None:
     data, batch = drawn(name)
-    assert isinstance(data, Task)
+    assert isinstance(data, SyntheticTask)
     assert torch.equal(batch.inputs, datas[name](64).train(64, 0, 0).inputs)
     assert not torch.equal(batch.inputs, data.train(64, 0, 1).inputs)
     assert not torch.equal(batch.inputs, data.train(64, 1, 0).inputs)

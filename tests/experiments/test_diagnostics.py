@@ -24,14 +24,14 @@ from experiments.diagnostic.gradient_through_time import fits, through_time
 from experiments.diagnostic.noise_scale import estimates
 from experiments.diagnostic.patching import pairs
 from experiments.diagnostic.stream import outlier_features
-from experiments.identity import understood
-from experiments.intervene import mean, patched, replaced, sites, zero
-from experiments.memory import peak
+from experiments.identity import resolve_arm
+from experiments.intervene import intervention_sites, mean_output, patching_stream, replacing_output, zero_output
+from experiments.memory import peak_memory
 from experiments.rank import SINGLE
 from experiments.recorder import TABLE, Recorder
-from experiments.spikes import spikes
+from experiments.spikes import spike_share
 from experiments.task import LanguageModeling
-from experiments.watch import Watch
+from experiments.watch import DiagnosticCallback
 from tests.reference import layernorm, softmax
 
 Compose = Callable[..., DictConfig]
@@ -47,14 +47,14 @@ def asked(compose: Compose, tmp_path: Path) -> Asked:
     """A model as it is drawn, and what diagnostics say of it."""
 
     def answers(names: str, *words: str) -> tuple[dict[str, float], LanguageModeling]:
-        _, config = understood(compose(*words)).trial(0)
-        _, task = trial.prepared(config, SINGLE, None)
+        _, config = resolve_arm(compose(*words)).trial(0)
+        _, task = trial.build_task(config, SINGLE, None)
         watching = [diagnostics.build({"name": name})() for name in names.split()]
         measures = [measure for each in watching for measure in each.measures(task.model)]
         with Recorder(tmp_path, measures) as recorder:
             task.recorder = recorder
-            recorder.at(0, 0)
-            Watch(task, watching).ask()
+            recorder.begin_step(0, 0)
+            DiagnosticCallback(task, watching).inspect_trained()
             series = {measure.name: recorder.series(measure.name) for measure in measures}
         assert all(len(values) == 1 for values in series.values()), series
         return {name: values.item() for name, values in series.items()}, task
@@ -231,8 +231,8 @@ def trained(folder: Path) -> pd.DataFrame:
 def gradients(folder: Path, rows: slice = slice(None)) -> tuple[Decoder, dict[str, Tensor]]:
     """The model as it was drawn, and the gradient of the first batch's mean loss."""
     config = yaml.safe_load((folder / "config.yaml").read_text())
-    data = build.data(config)
-    model, _ = build.model(config, data.vocabulary)
+    data = build.build_data(config)
+    model, _ = build.build_model(config, data.vocabulary)
     batch = data.train(config["batch_size"], 0, 0)
     nn.functional.cross_entropy(model(batch.inputs[rows]).flatten(0, 1), batch.targets[rows].flatten()).backward()
     return model, {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
@@ -326,8 +326,8 @@ def test_spikes_are_those_that_a_plain_loop_finds() -> None:
         spread = 1.4826 * np.median(abs(window - np.median(window)))
         found += int(curve[place].item() > np.median(window) + 7 * spread)
     assert found == 3
-    assert spikes(curve).item() == pytest.approx(found / (3000 - width))
-    assert spikes(curve[:20]).item() == 0
+    assert spike_share(curve).item() == pytest.approx(found / (3000 - width))
+    assert spike_share(curve[:20]).item() == 0
 
 
 @pytest.mark.parametrize(
@@ -403,9 +403,9 @@ def test_speed_is_tokens_over_time_without_validation(folder_of: Prepared, monke
     history = trained(folder)
     assert history["tokens_per_second"].dropna().to_dict() == {4: 2 * 64 / 0.5}  # a validation came between 6 and 8
     config = yaml.safe_load((folder / "config.yaml").read_text())
-    flops = build.cost(config, training_flops)
+    flops = build.model_cost(config, training_flops)
     assert history["mfu"].dropna().to_list() == pytest.approx([256 * flops / 1e12])
-    assert history["peak_memory"].iloc[-1] <= 1.001 * peak(torch.device("cpu")) / 1e6
+    assert history["peak_memory"].iloc[-1] <= 1.001 * peak_memory(torch.device("cpu")) / 1e6
 
 
 @pytest.mark.parametrize("placement", ["pre", "post", "none"])
@@ -443,7 +443,7 @@ def test_a_mean_says_the_same_of_every_token(asked: Asked) -> None:
         mixed = task.model.layers[1].mixer(x, task.model.position)  # pyright: ignore
         fed = task.model.layers[1].ffn.branch(task.model.layers[1].ffn.before(mixed))  # pyright: ignore
         expected = mixed + fed.mean((0, 1))
-        with replaced(task.model, "layers.1.ffn", mean):
+        with replacing_output(task.model, "layers.1.ffn", mean_output):
             assert torch.allclose(task.model.states(tokens)[2], expected, atol=1e-6)
 
 
@@ -451,13 +451,13 @@ def test_interventions_leave_no_trace_and_unknown_sites_are_named(asked: Asked) 
     _, task = asked("zero_ablation mean_ablation")
     tokens = looked_at(task)[0]
     before = task.model(tokens)
-    for site in sites(task.model):
-        with replaced(task.model, site, zero):
+    for site in intervention_sites(task.model):
+        with replacing_output(task.model, site, zero_output):
             assert not torch.equal(task.model.forward(tokens), before)
     assert torch.equal(task.model(tokens), before)
     with (
         pytest.raises(KeyError, match=r"there is no layers\.7\.ffn in this model; there are: layers\.0\.heads\.0"),
-        replaced(task.model, "layers.7.ffn", zero),
+        replacing_output(task.model, "layers.7.ffn", zero_output),
     ):
         pass
 
@@ -470,7 +470,7 @@ def test_e4_a_patched_stream_carries_the_answer(asked: Asked, words: tuple[str, 
     tokens, donor = looked_at(task)[0][:4], looked_at(task)[0][4:]
     everywhere = torch.ones_like(tokens, dtype=torch.bool)
     for number, place in enumerate(("embedding", "layers.0", "layers.1")):
-        with patched(task.model, place, everywhere, task.model.states(donor)[number]):
+        with patching_stream(task.model, place, everywhere, task.model.states(donor)[number]):
             assert torch.equal(task.model(tokens), task.model(donor))
 
 

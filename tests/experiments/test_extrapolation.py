@@ -12,7 +12,7 @@ from torch import nn
 
 from experiments import build, trial
 from experiments.diagnostic import diagnostics
-from experiments.identity import understood
+from experiments.identity import resolve_arm
 from experiments.recorder import TABLE
 from experiments.task import LanguageModeling
 
@@ -31,7 +31,7 @@ def test_h7_the_loss_at_a_length_is_that_of_its_last_positions(
     history = pd.read_parquet(folder / TABLE)
     config = yaml.safe_load((folder / "config.yaml").read_text())
     for length in (16, 48):
-        held_out = build.data_at(config, length).validation()
+        held_out = build.build_data_at(config, length).validation()
         with torch.no_grad():
             logits = kept[0](held_out.inputs)[:, -4:].double()
         loss = nn.functional.cross_entropy(logits.flatten(0, 1), held_out.targets[:, -4:].flatten())
@@ -39,7 +39,7 @@ def test_h7_the_loss_at_a_length_is_that_of_its_last_positions(
 
 
 def test_it_changes_no_trial(compose: Callable[..., DictConfig]) -> None:
-    assert understood(compose(*LONGER)).trial(0)[0] == understood(compose()).trial(0)[0]
+    assert resolve_arm(compose(*LONGER)).trial(0)[0] == resolve_arm(compose()).trial(0)[0]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_lengths_that_cannot_be_are_refused_before_training(
 ) -> None:
     chosen = [*LONGER, *words, *(["diagnostic.extrapolation.lengths=[48]"] if "data=copy" in words else [])]
     with pytest.raises(ValueError, match=sentence):
-        understood(compose(*{word.partition("=")[0]: word for word in chosen}.values()))
+        resolve_arm(compose(*{word.partition("=")[0]: word for word in chosen}.values()))
 
 
 def test_the_default_lengths_are_one_two_and_four_contexts_of_the_baseline() -> None:

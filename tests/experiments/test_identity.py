@@ -9,7 +9,7 @@ import pytest
 from omegaconf import DictConfig
 
 from experiments import build
-from experiments.identity import plain, understood
+from experiments.identity import resolve_arm, resolved_settings
 from experiments.options import KINDS
 from experiments.run import CONF
 
@@ -17,7 +17,7 @@ Compose = Callable[..., DictConfig]
 
 
 def identity(compose: Compose, *overrides: str, seed: int = 0) -> str:
-    return understood(compose(*overrides)).trial(seed)[0]
+    return resolve_arm(compose(*overrides)).trial(seed)[0]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_changes_numbers_makes_another_trial(compose: Compose, words: str) 
 
 def test_a_seed_sets_both_seeds_and_one_of_them_can_stay(compose: Compose) -> None:
     assert identity(compose, seed=1) == identity(compose, "seed=1", seed=1) != identity(compose)
-    _, config = understood(compose("data_seed=5")).trial(3)
+    _, config = resolve_arm(compose("data_seed=5")).trial(3)
     assert (config["seed"], config["init_seed"], config["data_seed"]) == (3, 3, 5)
 
 
@@ -58,14 +58,14 @@ def test_a_kind_that_the_model_never_asked_for_does_not_count(compose: Compose) 
 
 @pytest.mark.parametrize("mixer", ["lstm", "gru", "rnn", "mingru", "none"])
 def test_positions_that_a_mixer_never_reads_do_not_count(compose: Compose, mixer: str) -> None:
-    ids = {p: understood(compose(f"mixer={mixer}", f"position={p}")).trial(0)[0] for p in ("none", "rope", "alibi")}
+    ids = {p: resolve_arm(compose(f"mixer={mixer}", f"position={p}")).trial(0)[0] for p in ("none", "rope", "alibi")}
     assert len(set(ids.values())) == 1
-    assert understood(compose(f"mixer={mixer}", "position=sinusoidal")).trial(0)[0] not in ids.values()
+    assert resolve_arm(compose(f"mixer={mixer}", "position=sinusoidal")).trial(0)[0] not in ids.values()
 
 
 def test_weights_that_nothing_reads_are_refused(compose: Compose) -> None:
     with pytest.raises(ValueError, match=r"nothing in this model reads position.table.weight: .* choose another posit"):
-        understood(compose("mixer=lstm", "position=t5"))
+        resolve_arm(compose("mixer=lstm", "position=t5"))
 
 
 def test_data_count_by_content_and_not_by_path(compose: Compose, text: Path, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_configuration_is_plain_all_the_way_down(compose: Compose, text: Path)
             return {dict}.union(*(types(each) for each in value.values()))
         return {list}.union(*(types(each) for each in value)) if isinstance(value, list) else {type(value)}
 
-    config = plain(compose("data=text", f"data.path={text}"))
+    config = resolved_settings(compose("data=text", f"data.path={text}"))
     assert types(config) <= {dict, list, str, int, float, bool, type(None)}
     assert config["init_seed"] == 0
 
@@ -99,17 +99,20 @@ PRESETS = [path.stem for path in sorted((CONF / "model").glob("*.yaml"))]
 def test_a_preset_takes_every_part_in_place_of_its_own(compose: Compose, preset: str) -> None:
     compose()
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-        own = plain(hydra.compose("config", [f"model={preset}"]))
+        own = resolved_settings(hydra.compose("config", [f"model={preset}"]))
         for kind in {chosen.partition("=")[0] for chosen in own["knobs"]}:
             other = next(name for name in KINDS[kind].names() if name != own[kind]["name"])
-            assert plain(hydra.compose("config", [f"model={preset}", f"{kind}={other}"]))[kind]["name"] == other
+            assert (
+                resolved_settings(hydra.compose("config", [f"model={preset}", f"{kind}={other}"]))[kind]["name"]
+                == other
+            )
 
 
 def test_the_knobs_of_a_preset_hold_where_the_part_stays_and_yield_to_the_command_line(compose: Compose) -> None:
     def biases(*words: str) -> object:
         with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
             made = hydra.compose("config", ["model=nanogpt_cpu", *words], return_hydra_config=True)
-        return understood(made).config["norm"].get("bias", "none")
+        return resolve_arm(made).config["norm"].get("bias", "none")
 
     compose()
     assert biases() is False
@@ -122,7 +125,7 @@ def test_the_knobs_of_a_preset_hold_where_the_part_stays_and_yield_to_the_comman
 def test_m1_presets_have_the_published_sizes(compose: Compose, preset: str, parameters: int) -> None:
     compose()
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-        arm = understood(hydra.compose("config", [f"model={preset}"]))
+        arm = resolve_arm(hydra.compose("config", [f"model={preset}"]))
     vocabulary = {"gpt2": 50_257, "llama": 32_000}[preset]
-    model, _ = build.model(arm.config, vocabulary, device="meta")
+    model, _ = build.build_model(arm.config, vocabulary, device="meta")
     assert sum(p.numel() for p in model.parameters()) == parameters

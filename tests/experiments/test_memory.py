@@ -8,7 +8,7 @@ import pytest
 from omegaconf import DictConfig
 
 from experiments import smoke
-from experiments.identity import understood
+from experiments.identity import resolve_arm
 from experiments.memory import refuse_full_disk
 
 
@@ -28,11 +28,11 @@ def test_e10_a_disk_without_room_for_weights_and_checkpoints_is_refused(
 def test_more_trials_than_memory_has_room_for_are_named(
     compose: Callable[..., DictConfig], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arms, tried = {"wide": understood(compose())}, smoke.Tried({"wide": 0.1}, {"wide": 3e9}, {})
+    arms, tried = {"wide": resolve_arm(compose())}, smoke.SmokeResult({"wide": 0.1}, {"wide": 3e9}, {})
     runtime = {"slots": 4, "trials_per_device": 1}
-    monkeypatch.setattr(smoke, "free", lambda accelerator: 13e9)
-    assert smoke.crowding(arms, tried, runtime) == ""
-    monkeypatch.setattr(smoke, "free", lambda accelerator: 7e9)
-    assert "4 trials at a time would hold up to 12 GB of memory, 7 GB are free: 2 have room" in smoke.crowding(
+    monkeypatch.setattr(smoke, "free_memory", lambda accelerator: 13e9)
+    assert smoke.memory_warning(arms, tried, runtime) == ""
+    monkeypatch.setattr(smoke, "free_memory", lambda accelerator: 7e9)
+    assert "4 trials at a time would hold up to 12 GB of memory, 7 GB are free: 2 have room" in smoke.memory_warning(
         arms, tried, runtime
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from mlflow import MlflowClient
 
-from experiments.mirror import refuse_folder, store_of
-from experiments.sent import CUT, LONGEST, legal
+from experiments.mirror import default_store, refuse_file_store
+from experiments.sent import NAME_LENGTH, VALUE_LENGTH, mlflow_name
 from tests.conftest import QUICK, called, runs
 
 pytestmark = [
@@ -26,7 +26,7 @@ def mirrored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def client(folder: Path) -> MlflowClient:
-    return MlflowClient(tracking_uri=store_of(folder / "results"))
+    return MlflowClient(tracking_uri=default_store(folder / "results"))
 
 
 def test_b10_a_diverged_trial_is_told_by_a_finite_number_and_its_step(mirrored: Path) -> None:
@@ -103,7 +103,7 @@ def test_b13_dead_runs_are_corrected(mirrored: Path) -> None:
 @pytest.mark.parametrize("uri", ["./mlruns", "mlruns", "file:///tmp/mlruns"])
 def test_b3_a_folder_of_files_is_refused_with_what_to_type(uri: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"is a folder, and MLflow writes none any more; .*sqlite:"):
-        refuse_folder(uri)
+        refuse_file_store(uri)
     ran = called(tmp_path, "run", *WORDS, f"runtime.tracking_uri={uri}")
     assert ran.returncode == 1 and "is a folder" in ran.stderr
 
@@ -112,9 +112,11 @@ def test_b3_a_folder_of_files_is_refused_with_what_to_type(uri: str, tmp_path: P
     ("one", "other"), [("a@b", "a_b"), ("grad_norm[0]", "grad_norm(0)"), ("..", "."), ("x" * 300, "x" * 301)]
 )
 def test_b19_odd_names_become_legal_and_stay_apart(one: str, other: str) -> None:
-    assert legal(one) != legal(other)
-    assert all(len(legal(name)) <= LONGEST and ".." not in legal(name).split("/") for name in (one, other))
-    assert CUT <= 6000
+    assert mlflow_name(one) != mlflow_name(other)
+    assert all(
+        len(mlflow_name(name)) <= NAME_LENGTH and ".." not in mlflow_name(name).split("/") for name in (one, other)
+    )
+    assert VALUE_LENGTH <= 6000
 
 
 def test_b26_nothing_is_sent_twice(mirrored: Path) -> None:

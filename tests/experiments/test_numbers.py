@@ -18,7 +18,7 @@ from components.norm import norms
 from components.position.sinusoidal import waves
 from experiments import build, trial
 from experiments.data import Batch
-from experiments.identity import understood
+from experiments.identity import resolve_arm
 from experiments.objective import objectives
 from experiments.recorder import TABLE
 from experiments.task import LanguageModeling
@@ -51,7 +51,7 @@ def test_c9_sinusoids_have_the_exponent_of_their_paper() -> None:
 def test_c12_every_norm_that_divides_says_its_eps_and_all_have_the_same(compose: Callable[..., DictConfig]) -> None:
     said = {}
     for norm in norms.names():
-        config = understood(compose(f"norm={norm}")).config["norm"]
+        config = resolve_arm(compose(f"norm={norm}")).config["norm"]
         said |= {norm: config["eps"]} if "eps" in config else {}
     assert said == dict.fromkeys(("layernorm", "rmsnorm", "scalenorm"), 1e-5)
 
@@ -102,18 +102,18 @@ def test_c37_a_finished_trial_is_left_as_it_is_and_more_steps_are_another_trial(
     folder = folder_of()
     trial.train(folder)
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    trial.main(folder)
+    trial.run_trial(folder)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     assert json.loads((folder / "summary.json").read_text())["steps"] == 6
-    doubled = understood(compose("trainer.max_steps=12")).trial(0)[0]
-    assert doubled != understood(compose()).trial(0)[0]
+    doubled = resolve_arm(compose("trainer.max_steps=12")).trial(0)[0]
+    assert doubled != resolve_arm(compose()).trial(0)[0]
 
 
 def test_c21_clipping_scales_the_gradient_to_the_limit(folder_of: Prepared) -> None:
     config = yaml.safe_load((folder_of() / "config.yaml").read_text())
-    data = build.data(config)
-    objective, optimizer, schedule = build.training(config)
-    task = LanguageModeling(build.model(config, data.vocabulary)[0], objective, optimizer, schedule, 0)
+    data = build.build_data(config)
+    objective, optimizer, schedule = build.build_training(config)
+    task = LanguageModeling(build.build_model(config, data.vocabulary)[0], objective, optimizer, schedule, 0)
     batch = data.train(4, 0, 0)
     objective(task.model(batch.inputs), batch.targets).mean().backward()
     before = [p.grad.clone() for p in task.model.parameters() if p.grad is not None]

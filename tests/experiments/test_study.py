@@ -6,16 +6,16 @@ import pytest
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 
-from experiments.axes import word
-from experiments.run import held
-from experiments.study import Plan, plan
-from experiments.sweep import announcement
+from experiments.axes import override_text
+from experiments.run import single_level_axes
+from experiments.study import Plan, plan_study
+from experiments.sweep import plan_summary
 
 Compose = Callable[..., DictConfig]
 
 
 def planned(compose: Compose, *words: str) -> Plan:
-    return plan(OverridesParser.create().parse_overrides(list(words)), lambda lines: compose(*lines))
+    return plan_study(OverridesParser.create().parse_overrides(list(words)), lambda lines: compose(*lines))
 
 
 def test_axes_are_a_factorial_and_the_first_levels_the_baseline(compose: Compose) -> None:
@@ -47,7 +47,7 @@ def test_e5_a_knob_that_an_arm_does_not_have_makes_no_second_trial(compose: Comp
 
 
 def test_a_knob_that_is_set_for_all_holds_for_the_parts_that_have_it(compose: Compose) -> None:
-    made = planned(compose, *held(["position=rope,none,sinusoidal", "position.base=100"]))
+    made = planned(compose, *single_level_axes(["position=rope,none,sinusoidal", "position.base=100"]))
     bases = {label: arm.config["position"].get("base") for label, arm in made.arms.items()}
     assert bases == {"position=rope, position.base=100": 100.0, "position=none": None, "position=sinusoidal": 100.0}
 
@@ -122,7 +122,7 @@ def test_an_impossible_arm_is_named(compose: Compose) -> None:
 
 @pytest.mark.parametrize("level", ["rmsnorm", "a b", "a,b", "o'brien", "x=1", "日本", 3, 0.001, True, None, [1, 2]])
 def test_a33_a_level_reads_back_as_itself(level: object) -> None:
-    (override,) = OverridesParser.create().parse_overrides([f"key={word(level)}"])
+    (override,) = OverridesParser.create().parse_overrides([f"key={override_text(level)}"])
     value = override.value()
     assert (str(value) if isinstance(level, str) else value) == level
     assert not override.is_sweep_override()
@@ -133,7 +133,7 @@ def test_c7_a_combination_that_cannot_be_is_left_out_and_said_so(compose: Compos
     assert list(made.impossible) == ["model.heads=3"]
     assert "heads=3 does not divide width=16; heads that do: 1, 2, 4, 8, 16" in made.impossible["model.heads=3"]
     assert list(made.arms) == ["model.heads=2, model.width=16", "model.width=24", "model.heads=3, model.width=24"]
-    assert "left out, as it cannot be built: model.heads=3: heads=3 does not" in announcement(made, 3)
+    assert "left out, as it cannot be built: model.heads=3: heads=3 does not" in plan_summary(made, 3)
 
 
 @pytest.mark.parametrize("words", [("model.heads=2,3", "model.width=16"), ("model.heads=3,2", "model.width=16,24")])
@@ -177,9 +177,9 @@ def test_designs_make_these_arms(compose: Compose, design: str, arms: list[str])
 
 
 def test_a_fraction_says_what_it_cannot_tell_apart(compose: Compose) -> None:
-    said = announcement(planned(compose, "study.design=fractional", *PAIRS), 4)
+    said = plan_summary(planned(compose, "study.design=fractional", *PAIRS), 4)
     assert "cannot tell apart: norm and ffn × position" in said
-    assert "cannot tell apart" not in announcement(planned(compose, "study.design=factorial", *PAIRS), 8)
+    assert "cannot tell apart" not in plan_summary(planned(compose, "study.design=factorial", *PAIRS), 8)
 
 
 def test_a_design_takes_knobs(compose: Compose) -> None:

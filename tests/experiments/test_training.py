@@ -18,7 +18,7 @@ from experiments.data import IGNORED, Batch, datas
 from experiments.measure import TRAINING
 from experiments.objective import objectives
 from experiments.optimizer import optimizers
-from experiments.recorder import STREAM, TABLE, Recorder, read
+from experiments.recorder import STREAM, TABLE, Recorder, read_history
 from experiments.schedule import schedules
 
 Prepared = Callable[..., Path]
@@ -75,8 +75,8 @@ def test_c25_validation_is_the_loss_over_all_tokens(folder_of: Prepared) -> None
     folder = folder_of("batch_size=3")  # a last batch of another size
     history = trained(folder)
     config = yaml.safe_load((folder / "config.yaml").read_text())
-    data = build.data(config)
-    model, _ = build.model(config, data.vocabulary)
+    data = build.build_data(config)
+    model, _ = build.build_model(config, data.vocabulary)
     everything = data.validation()
     loss = nn.functional.cross_entropy(model(everything.inputs).flatten(0, 1), everything.targets.flatten())
     assert history["val/loss"].iloc[0] == pytest.approx(loss.item(), rel=1e-6)
@@ -86,8 +86,8 @@ def test_gradient_norms_are_those_of_autograd_before_clipping(folder_of: Prepare
     folder = folder_of("trainer.gradient_clip_val=0.01")
     first = trained(folder).iloc[1]
     config = yaml.safe_load((folder / "config.yaml").read_text())
-    data = build.data(config)
-    model, _ = build.model(config, data.vocabulary)
+    data = build.build_data(config)
+    model, _ = build.build_model(config, data.vocabulary)
     batch = data.train(4, 0, 0)
     nn.functional.cross_entropy(model(batch.inputs).flatten(0, 1), batch.targets.flatten()).backward()
     by_hand = torch.stack([p.grad.norm() for p in model.parameters() if p.grad is not None]).norm()
@@ -150,13 +150,13 @@ def test_a_task_records_when_it_was_solved(folder_of: Prepared) -> None:
 def test_a_torn_stream_reads_up_to_where_it_was_torn(tmp_path: Path) -> None:
     with Recorder(tmp_path, TRAINING, every=2) as recorder:
         for step in range(8):
-            recorder.at(step, step)
+            recorder.begin_step(step, step)
             recorder.record("train/loss", torch.tensor(float(step)))
     whole = (tmp_path / STREAM).read_bytes()
     steps = []
     for end in range(0, len(whole), 7):
         (tmp_path / STREAM).write_bytes(whole[:end])
-        history = read(tmp_path)
+        history = read_history(tmp_path)
         steps.append(0 if history is None else len(history))
     assert steps == sorted(steps)
     assert set(steps) == {0, 2, 4, 6, 8}
@@ -178,7 +178,7 @@ def test_every_schedule_peaks_at_the_given_rate_and_takes_every_step(name: str) 
 @pytest.mark.parametrize("name", optimizers.names())
 def test_c18_c19_every_optimizer_has_each_parameter_once_and_decays_no_vector(folder_of: Prepared, name: str) -> None:
     config = yaml.safe_load((folder_of("readout=tied", f"optimizer={name}") / "config.yaml").read_text())
-    model: Decoder = build.model(config, 50)[0]
+    model: Decoder = build.build_model(config, 50)[0]
     optimizer = optimizers[name](model, weight_decay=0.3)
     decays = [(id(p), group["weight_decay"]) for group in optimizer.param_groups for p in group["params"]]
     assert sorted(id(p) for p in model.parameters()) == sorted(parameter for parameter, _ in decays)
@@ -187,7 +187,7 @@ def test_c18_c19_every_optimizer_has_each_parameter_once_and_decays_no_vector(fo
 
 def test_muon_gives_matrices_in_layers_an_orthogonal_step(folder_of: Prepared) -> None:
     config = yaml.safe_load((folder_of("optimizer=muon") / "config.yaml").read_text())
-    model: Decoder = build.model(config, 50)[0]
+    model: Decoder = build.build_model(config, 50)[0]
     weight: Any = model.get_submodule("layers.0.ffn.branch.up").weight
     before = weight.detach().clone()
     optimizer = optimizers["muon"](model, lr=1.0, weight_decay=0.0)

@@ -9,8 +9,8 @@ import yaml
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig
 
-from experiments.study import Plan, plan
-from experiments.tune import FIRST_SEED, tuning
+from experiments.study import Plan, plan_study
+from experiments.tune import FIRST_TUNING_SEED, plan_tuning
 from tests.conftest import QUICK, called, trained
 
 Compose = Callable[..., DictConfig]
@@ -19,15 +19,15 @@ WORDS = ("norm=layernorm,none", "+study.tune={optimizer.lr: [1e-6, 3e-3, 1e30], 
 
 def planned(compose: Compose, *words: str) -> tuple[Plan, Any]:
     overrides = OverridesParser.create().parse_overrides(list(words))
-    made = plan(overrides, lambda lines: compose(*lines))
-    return made, tuning(overrides, lambda lines: compose(*lines), made)
+    made = plan_study(overrides, lambda lines: compose(*lines))
+    return made, plan_tuning(overrides, lambda lines: compose(*lines), made)
 
 
 def test_every_arm_tries_every_value_on_seeds_that_are_not_the_studys(compose: Compose) -> None:
     made, tried = planned(compose, *WORDS, "seed=range(3)")
     assert tried.name == "fair tuning"
     assert len(tried.arms) == 6
-    assert tried.seeds == [FIRST_SEED]
+    assert tried.seeds == [FIRST_TUNING_SEED]
     ids = [{trial.id for trial in each.trials} for each in (made, tried)]
     assert not ids[0] & ids[1]
 
