@@ -9,8 +9,8 @@ import sys
 import torch
 from step import LONG, SHORT, configuration, ours
 
-from experiments.options import register_options
-from experiments.register import register_hydra_plugins
+from experiments.commands.hydra_plugins import register_hydra_plugins
+from experiments.settings.schema import register_options
 
 ROUNDS = 9
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import load
-from analysis.effect import paired_effect
+from analysis.statistics.effects import paired_effect
 
 SIZE = (
     "trainer.max_steps=100",
@@ -30,8 +30,8 @@ def measured(seeds: int) -> dict[str, pd.Series]:
     """What each seed came to, by endpoint."""
     with tempfile.TemporaryDirectory() as folder:
         words = ("run", f"seed=range({seeds})", "study.name=alike", ENDPOINTS, "runtime.tracking_uri=none", *SIZE)
-        subprocess.run((sys.executable, "-m", "experiments.cli", *words), cwd=folder, check=True)
-        results = load(f"{folder}/results", study="alike")
+        subprocess.run((sys.executable, "-m", "experiments.commands.main", *words), cwd=folder, check=True)
+        results = load(f"{folder}/results", study="alike").results
         return {name: table[results.arms[0]] for name, table in results.endpoints.items()}
 
 

@@ -14,11 +14,12 @@ import torch
 import yaml
 from torch.nn.functional import cross_entropy
 
-from experiments import build, trial
-from experiments.identity import resolve_arm
-from experiments.options import register_options
-from experiments.register import register_hydra_plugins
-from experiments.run import CONF
+from experiments.commands.hydra_plugins import register_hydra_plugins
+from experiments.commands.run import CONF
+from experiments.settings.schema import register_options
+from experiments.study.arm import resolve_arm
+from experiments.trial import build
+from experiments.trial import process as trial
 
 SHORT, LONG, ROUNDS = 50, 350, 5
 

@@ -20,11 +20,12 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig
 
 from components.registry import kinds
-from experiments import cli, plugins
-from experiments.identity import resolve_arm
-from experiments.options import register_options
-from experiments.register import register_hydra_plugins
-from experiments.run import CONF
+from experiments.commands import main as cli
+from experiments.commands.hydra_plugins import register_hydra_plugins
+from experiments.commands.run import CONF
+from experiments.settings import plugins
+from experiments.settings.schema import register_options
+from experiments.study.arm import resolve_arm
 
 ROOT = Path(__file__).parents[1]
 QUICK = (
@@ -85,7 +86,9 @@ def called(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
-def typed(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "experiments.cli"), **given: Any) -> Any:
+def typed(
+    folder: Path, *words: str, program: tuple[str, ...] = ("-m", "experiments.commands.main"), **given: Any
+) -> Any:
     """Run a command to its end and return what it printed and its status."""
     line = [sys.executable, *program, *words]
     return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, timeout=300, **given)

@@ -8,7 +8,7 @@ from torch import Tensor
 from components.initialise import key
 from components.registry import Registry
 from components.shapes import Tokens
-from experiments.alphabet import Vocabulary, numbered_vocabulary
+from experiments.data._vocabulary import Vocabulary, numbered_vocabulary
 
 IGNORED = -100
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from experiments.alphabet import Vocabulary
 from experiments.data import IGNORED, Batch, SyntheticTask, datas
+from experiments.data._vocabulary import Vocabulary
 
 NOUNS = ("key", "cabinet", "door", "table", "book", "author", "garden", "wall")
 PREPOSITIONS = ("to-the", "of-the", "near-the", "behind-the")

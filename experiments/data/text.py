@@ -10,8 +10,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from experiments.alphabet import OTHER, ByteVocabulary, Vocabulary
 from experiments.data import TokenStream, datas, encode_characters
+from experiments.data._vocabulary import OTHER, ByteVocabulary, Vocabulary
 
 WORD = r"\w+|[^\w\s]"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from components.registry import Registry
 from experiments.data import Data
-from experiments.measure import Measure
 
 if TYPE_CHECKING:  # importing them would import Lightning, which whoever only plans a study can do without
-    from experiments.observe import ForwardTrace
-    from experiments.task import LanguageModeling
+    from experiments.instruments.trace import ForwardTrace
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 class Diagnostic:

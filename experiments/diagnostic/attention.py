@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.attention.softmax import Softmax
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.measure import Measure
-from experiments.observe import AttentionInputs, ForwardTrace, attention_cores
+from experiments.instruments.trace import AttentionInputs, ForwardTrace, attention_cores
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 UNITS = {"entropy": "share of ln n", "saturation": "1", "max_logit": "1"}
 
@@ -41,7 +41,7 @@ class AttentionShares(ModelDiagnostic):
         least = [Measure("attention/entropy_minimum", UNITS["entropy"], reduction="median")] if cores else []
         return [*found, *least]
 
-    def on_look(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         if not seen.attention:
             return
         found = {place: statistics(read) for place, read in seen.attention.items()}

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from analysis.record.attention_maps import AttentionMaps, write_attention_maps
+from analysis.record.layout import ATTENTION
+from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Weights
-from experiments.attention_scores import induction_score, previous_token_score, repeated_tokens
 from experiments.data import Data
 from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.maps import ATTENTION_FOLDER, AttentionMaps, write_attention_maps
-from experiments.measure import Measure
-from experiments.observe import ForwardTrace, attention_cores, trace_forward
+from experiments.instruments.head_scores import induction_score, previous_token_score, repeated_tokens
+from experiments.instruments.trace import ForwardTrace, attention_cores, trace_forward
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 SEQUENCES = 16  # of repeated tokens
 SCORES: dict[str, Callable[[Weights], Tensor]] = {"previous_token": previous_token_score, "induction": induction_score}
@@ -37,7 +38,7 @@ class AttentionMap(ModelDiagnostic):
         super().__init__(every=every)
         self.prompts = prompts
 
-    def refuse(self, model: Decoder, at: Callable[[int], Data]) -> None:
+    def refuse_model(self, model: Decoder, at: Callable[[int], Data]) -> None:
         """Raises ValueError for a prompt that the data have no tokens for, or that is longer than the context."""
         for prompt in self.prompts:
             if (length := len(at(model.sizes.context).alphabet.encode(prompt))) > model.sizes.context or not length:
@@ -50,10 +51,10 @@ class AttentionMap(ModelDiagnostic):
         ends = ["", *heads] if heads else []
         return [Measure(f"attention_map/{name}{end}", "share", "higher") for name in SCORES for end in ends]
 
-    def on_look(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         if not seen.attention:
             return
-        write_attention_maps(task.recorder.folder / ATTENTION_FOLDER, str(task.step), maps(task, self.prompts, seen))
+        write_attention_maps(task.recorder.folder / ATTENTION, str(task.step), maps(task, self.prompts, seen))
         found = scores(task.model)
         for name, heads in found.items():
             task.recorder.record(f"attention_map/{name}", torch.stack(list(heads.values())).max())

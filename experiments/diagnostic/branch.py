@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.measure import Measure
-from experiments.observe import ForwardTrace, residual_modules
+from experiments.instruments.trace import ForwardTrace, residual_modules
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("branch")
@@ -28,7 +28,7 @@ class Branch(ModelDiagnostic):
         """For each sublayer."""
         return [Measure(f"branch/{place}", "1") for place in residual_modules(model)]
 
-    def on_look(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         for place, joined in seen.residuals.items():
             without = joined.residual(joined.x, torch.zeros_like(joined.update))
             task.recorder.record(f"branch/{place}", (joined.y - without).float().var() / joined.y.float().var())

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.data import IGNORED, Data
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("extrapolation")
@@ -27,7 +27,7 @@ class Extrapolation(Diagnostic):
     def __init__(self, *, lengths: tuple[int, ...] = (64, 128, 256), last: int = 16) -> None:
         self.lengths, self.last = lengths, last
 
-    def refuse(self, model: Decoder, at: Callable[[int], Data]) -> None:
+    def refuse_model(self, model: Decoder, at: Callable[[int], Data]) -> None:
         """Raises ValueError for a length that the model or its data cannot have."""
         for length in self.lengths:
             if length < self.last:

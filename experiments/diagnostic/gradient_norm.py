@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.groups import GroupNorms, parameter_groups
-from experiments.measure import Measure
-from experiments.spikes import spike_share
+from experiments.instruments.parameter_groups import GroupNorms, parameter_groups
+from experiments.instruments.spikes import spike_share
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 SPIKES = Measure("gradient_spikes", "share of steps", "lower")
 

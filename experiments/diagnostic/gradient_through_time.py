@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.initialise import key
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.measure import Measure
-from experiments.observe import START, ForwardTrace, stream_places, trace_forward
+from experiments.instruments.trace import START, ForwardTrace, stream_places, trace_forward
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 SEQUENCES = 2
 
@@ -39,7 +39,7 @@ class GradientThroughTime(ModelDiagnostic):
         curve = [Measure(f"gradient_through_time/{k}", "1") for k in distances(model.sizes.context)]
         return [*curve, *(Measure(f"gradient_through_time/{name}", unit) for name, unit in UNITS.items())]
 
-    def on_look(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         exact = copy.deepcopy(task.model).cpu().double()
         gradient = through_time(exact, seen.tokens[:SEQUENCES].cpu(), self.projections)
         for k in distances(len(gradient)):

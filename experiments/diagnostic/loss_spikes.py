@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure
-from experiments.spikes import spike_share
+from experiments.instruments.spikes import spike_share
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("loss_spikes")

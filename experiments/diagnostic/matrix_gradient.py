@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("matrix_gradient")

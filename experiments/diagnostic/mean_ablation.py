@@ -1,8 +1,8 @@
 """Let each head, sublayer and layer of the trained model say the same to all tokens."""
 
-from experiments.ablation import Ablation
 from experiments.diagnostic import diagnostics
-from experiments.intervene import mean_output
+from experiments.diagnostic._site_ablation import Ablation
+from experiments.instruments.intervene import mean_output
 
 
 @diagnostics.register("mean_ablation")

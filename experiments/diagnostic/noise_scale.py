@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.data import IGNORED
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("noise_scale")

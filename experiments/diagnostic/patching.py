@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Logits
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.intervene import patching_stream
-from experiments.measure import Measure
-from experiments.observe import stream_places, trace_forward
+from experiments.instruments.intervene import patching_stream
+from experiments.instruments.trace import stream_places, trace_forward
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("patching")

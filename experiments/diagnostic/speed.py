@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from analysis.record.measure import Measure
 from components.model import Decoder
-from experiments.budget import training_flops
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure
-from experiments.memory import peak_memory
+from experiments.instruments.cost import peak_memory, training_flops
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("speed")

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Hidden
 from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.measure import Measure
-from experiments.observe import ForwardTrace, stream_places
+from experiments.instruments.trace import ForwardTrace, stream_places
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 NAMES = ("rms", "kurtosis", "outlier", "rank", "cosine")
 FAR, LAYERS, TOKENS = 6.0, 0.25, 0.06  # what makes a feature an outlier
@@ -39,7 +39,7 @@ class Stream(ModelDiagnostic):
         found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in stream_places(model)]
         return [*found, Measure("stream/outlier_features", "features")]
 
-    def on_look(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
         for place, x in seen.stream.items():
             for name, value in statistics(x.detach()).items():
                 task.recorder.record(f"stream/{name}/{place}", value)

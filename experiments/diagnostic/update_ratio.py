@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.groups import GroupNorms, parameter_groups
-from experiments.measure import Measure
+from experiments.instruments.parameter_groups import GroupNorms, parameter_groups
 
 if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("update_ratio")

@@ -1,8 +1,8 @@
 """Silence each head, sublayer and layer of the trained model."""
 
-from experiments.ablation import Ablation
 from experiments.diagnostic import diagnostics
-from experiments.intervene import zero_output
+from experiments.diagnostic._site_ablation import Ablation
+from experiments.instruments.intervene import zero_output
 
 
 @diagnostics.register("zero_ablation")

@@ -11,17 +11,18 @@ import pandas as pd
 import pytest
 
 import analysis
-from analysis import from_frame, heat, plots
-from analysis.contents import effects_with_excluded
-from analysis.depth import layer_profiles
-from analysis.effect import paired_effect
-from analysis.factors import factorial_effects
-from analysis.limits import missing_data
-from analysis.rates import divergence_rates, kaplan_meier, share_interval, times_to_solve
-from analysis.report import write_report
-from analysis.results import Results, read_results
-from analysis.sensitivity import learning_rate_curves, sensitivities
-from analysis.sites import site_matrices
+from analysis.findings.disclosures import effects_with_excluded, missing_data
+from analysis.page import heatmaps as heat
+from analysis.page import plots
+from analysis.page.report import write_report
+from analysis.statistics.effects import paired_effect, paired_effects
+from analysis.statistics.factorial import factorial_effects
+from analysis.statistics.interventions import site_matrices
+from analysis.statistics.layers import layer_profiles
+from analysis.statistics.learning_rate import learning_rate_curves, sensitivities
+from analysis.statistics.rates import divergence_rates, kaplan_meier, share_interval, times_to_solve
+from analysis.tables.from_frame import results_from_frame as from_frame
+from analysis.tables.results import Results, read_results
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import planted  # pyright: ignore[reportMissingImports]
@@ -65,11 +66,11 @@ def test_holm_holds_and_promises_are_kept() -> None:
 def test_a_table_from_elsewhere_gives_the_effects_of_a_study() -> None:
     results = crossed()
     assert results.arms[0] == "norm=rms, placement=pre"
-    found = results.effects().set_index("arm").effect
+    found = paired_effects(results).set_index("arm").effect
     assert found["norm=none, placement=pre"] == pytest.approx(0.1, abs=0.015)
     assert found["norm=rms, placement=post"] == pytest.approx(0.2, abs=0.015)
     other = from_frame(results.history, arm="arm", endpoints={"loss": "final"}, baseline="norm=none, placement=post")
-    assert other.effects().effect.max() < 0
+    assert paired_effects(other).effect.max() < 0
     with pytest.raises(ValueError, match=r"there is no column 'los' \(did you mean 'loss'\?\)"):
         from_frame(results.history, endpoints={"los": "final"})
     same = {"norm=none, placement=pre": {"loss": "same"}}
@@ -104,7 +105,7 @@ def test_a_divergence_in_a_table_is_one() -> None:
     table = crossed().history
     table.loc[(table.arm == "norm=none, placement=pre") & (table.seed == 3), "loss"] = np.inf
     results = from_frame(table, endpoints={"loss": "final"})
-    assert results.effects().set_index("arm").pairs["norm=none, placement=pre"] == 7
+    assert paired_effects(results).set_index("arm").pairs["norm=none, placement=pre"] == 7
     diverged = next(
         r for r in divergence_rates(results) if r["arm"] == "norm=none, placement=pre" and r["what"] == "diverged"
     )
