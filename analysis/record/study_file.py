@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from analysis.tables.endpoints import unknown_word
+from analysis.record.words import unknown_word
 
 
 def study_names(results: str | Path) -> list[str]:

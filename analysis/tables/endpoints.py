@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import pandas as pd
 
-ALL_UP_TO, NEAREST_SHOWN = 40, 8  # words that are all shown; how many are where there are more
-
+from analysis.record.words import unknown_word
 
 DIRECTIONS = ("lower", "higher", "same")  # what can be expected of an endpoint
 
@@ -38,16 +36,6 @@ def reducer(name: str) -> Callable[[pd.Series], float]:
     if name not in REDUCTIONS:
         raise ValueError(unknown_word("reduction", name, REDUCTIONS))
     return REDUCTIONS[name]
-
-
-def unknown_word(what: str, word: str, known: Iterable[str]) -> str:
-    """A sentence for a word that nothing is called: the nearest one, and all there are, or of very many the nearest."""
-    names = list(known)
-    near = difflib.get_close_matches(word, names, n=1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    size = f" {len(names)}, such as" * (len(names) > ALL_UP_TO)
-    shown = difflib.get_close_matches(word, names, n=NEAREST_SHOWN, cutoff=0.0) if size else names
-    return f"there is no {what} {word!r}{hint}; there are{size}: {', '.join(shown) or 'none'}"
 
 
 def refuse_unknown_names(study: Mapping[str, Any], measured: Collection[str], arms: Collection[str]) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.record.summary import COMPLETE
+from analysis.record.words import unknown_word
 from analysis.tables.columns import Trials
-from analysis.tables.endpoints import reducer, refuse_unknown_names, unknown_word
+from analysis.tables.endpoints import reducer, refuse_unknown_names
 from analysis.tables.results import Results
 
 

@@ -1,83 +1,69 @@
 """Look into a trained model, or into untrained ones."""
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from analysis.page.attention_maps import head_summary
+from analysis.page.report import maps_page
+from analysis.record.attention_maps import maps_by_step, read_maps, write_attention_maps
+from analysis.record.files import write_text
+from analysis.record.layout import ATTENTION
 from components.model import Decoder
 from components.registry import unknown
 from components.shapes import Tokens
-from experiments.commands.arguments import command_parser
-
-PROBE_DIAGNOSTICS = (
-    "gradient_norm", "matrix_gradient", "token_gradient", "query_gradient", "attention", "stream", "branch", "log_z",
-    "gradient_through_time",
-)  # fmt: skip
-
-
-UNTRAINED = (
-    "trainer.max_steps=1",
-    "schedule=constant",
-    "optimizer.lr=0",
-    f"diagnostic=[{','.join(PROBE_DIAGNOSTICS)}]",
-    "runtime.smoke=0",
-    "runtime.keep_gb=0",
-    "runtime.unmeasured=again",
-)
+from experiments.commands.arguments import trial_parser
+from experiments.data import Data
+from experiments.diagnostic import diagnostics
+from experiments.diagnostic.attention_map import AttentionMap, maps
+from experiments.study.arm import inspect_model
+from experiments.trial.build import Config, build_data_at
+from experiments.trial.diagnostics import DiagnosticCallback
+from experiments.trial.language_modeling import LanguageModeling
+from experiments.trial.recorder import Recorder
+from experiments.trial.reopen import find_trial, reopen_trial
 
 
-def probe(words: list[str]) -> None:
-    """A first word that is a setting asks for models as they are drawn, any other for a trial that was trained.
-
-    As drawn means: one step at a learning rate of 0, so that every trial measures what its initialisation is like, in
-    the same folders and reports as any other study.
-    """
-    if words and ("=" in words[0] or words[0].startswith(("+", "~"))):
-        from experiments.commands.run import run_hydra
-
-        given = {word.lstrip("+").partition("=")[0] for word in words}
-        run_hydra([*(word for word in UNTRAINED if word.partition("=")[0] not in given), *words])
-        return
-    parser = command_parser("probe", "Ask a trained model, or untrained ones (settings).")
-    parser.add_argument("trial", help="its id, the beginning of it, or its folder; or settings, as of knockout run")
+def probe_trial(words: list[str]) -> None:
+    """`knockout probe TRIAL`: draw a trial's attention, or run diagnostics on its trained model."""
+    parser = trial_parser("probe", "Measure a trained model; with settings instead of a trial, untrained models.")
     parser.add_argument("--prompt", action="append", default=[], help="a sentence to map; may be given again")
-    parser.add_argument("--diagnostic", action="append", default=[], help="what to measure; may be given again")
-    given = parser.parse_args(words)
-    from experiments.trial.reopen import find_trial
-
-    folder = find_trial(given.results, given.trial)
-    if given.diagnostic:
-        print(measure_trained(folder, given.diagnostic))
-    if given.prompt or not given.diagnostic:
-        print(draw_attention(folder, given.prompt))
+    parser.add_argument("--diagnostic", action="append", default=[], help="a diagnostic to run; may be given again")
+    arguments = parser.parse_args(words)
+    folder = find_trial(arguments.results, arguments.trial)
+    if arguments.diagnostic:
+        print(measure_trained(folder, arguments.diagnostic))
+    if arguments.prompt or not arguments.diagnostic:
+        print(draw_attention(folder, arguments.prompt))
 
 
 def draw_attention(folder: Path, prompts: list[str]) -> str:
     """Draw the maps of these sentences, or those that training has left; what they say, and where they are."""
-    from analysis.page import attention_maps as maps
-    from analysis.page.report import maps_page
-    from analysis.record.files import write_text
-
-    named = [(f"after step {step}", path) for step, path in maps.maps_by_step(folder)]
+    named = [(f"after step {step}", path) for step, path in maps_by_step(folder)]
     if prompts or not named:
         named = list(zip(prompts or ["a sequence of the validation set"], _save_maps(folder, prompts), strict=True))
     write_text(folder / "attention.html", maps_page(folder.name, named))
-    lines = [f"{name}: {maps.head_summary(maps.read_maps(path))}" for name, path in named]
+    lines = [f"{name}: {head_summary(read_maps(path))}" for name, path in named]
     return "\n".join([*lines, f"maps: {(folder / 'attention.html').absolute()}"])
+
+
+def _reopen(folder: Path) -> tuple[Config, Data, LanguageModeling]:
+    """The trial with its weights, and a warning where its code has changed since it was trained."""
+    config, data, task = reopen_trial(folder)
+    if inspect_model(config, data).code != config["code"]:
+        print(f"warning: the code of trial {folder.name} has changed since it was trained", file=sys.stderr)
+    return config, data, task
 
 
 def _save_maps(folder: Path, prompts: list[str]) -> list[Path]:
     """The arrays of these sentences, under a name of their own."""
-    from analysis.record.attention_maps import write_attention_maps
-    from analysis.record.layout import ATTENTION
-    from experiments.diagnostic.attention_map import AttentionMap, maps
     from experiments.trial.diagnostics import DiagnosticCallback
-    from experiments.trial.reopen import reopen_trial
 
-    config, data, task = reopen_trial(folder)
+    config, data, task = _reopen(folder)
     AttentionMap(prompts=tuple(prompts)).refuse_model(task.model, lambda context: data)
     seen = DiagnosticCallback(task, []).trace()
     if not seen.attention:
@@ -89,20 +75,15 @@ def _save_maps(folder: Path, prompts: list[str]) -> list[Path]:
 def measure_trained(folder: Path, names: list[str]) -> str:
     """What these diagnostics measure of the trained model, also left in `probe.json`."""
     from analysis.record.files import write_text
-    from experiments.diagnostic import diagnostics
-    from experiments.trial import build
-    from experiments.trial.diagnostics import DiagnosticCallback
-    from experiments.trial.recorder import Recorder
-    from experiments.trial.reopen import reopen_trial
 
     for name in names:
         if name not in diagnostics.names():
             raise ValueError(unknown("diagnostic", name, diagnostics.names()))
-    config, _, task = reopen_trial(folder)
+    config, _, task = _reopen(folder)
     known = {knobs["name"]: knobs for knobs in config["diagnostic"].values()}
     watching = [diagnostics.build(known.get(name, {"name": name}))() for name in names]
     for each in watching:
-        each.refuse_model(task.model, lambda context: build.build_data_at(config, context))
+        each.refuse_model(task.model, lambda context: build_data_at(config, context))
     measures = [measure for each in watching for measure in each.measures(task.model)]
     with tempfile.TemporaryDirectory() as home, Recorder(Path(home), measures) as recorder:
         task.recorder = recorder
@@ -118,8 +99,7 @@ def measure_trained(folder: Path, names: list[str]) -> str:
 
 def sample(words: list[str]) -> None:
     """Print the prompt and what the model says next. Raises ValueError for a prompt that is no text of the data."""
-    parser = command_parser("sample", "Let a trained model go on with a text.")
-    parser.add_argument("trial", help="its id, the beginning of it, or its folder")
+    parser = trial_parser("sample", "Generate a continuation of a text with a trained model.")
     parser.add_argument("--prompt", required=True, help="what it goes on from, in tokens of the trial's data")
     parser.add_argument("--tokens", type=int, default=200, help="how many to add (default: 200)")
     parser.add_argument("--temperature", type=float, default=1.0, help="0: always the likeliest (default: 1)")
@@ -127,12 +107,7 @@ def sample(words: list[str]) -> None:
     given = parser.parse_args(words)
     if given.temperature < 0:
         raise ValueError(f"--temperature {given.temperature}: must be at least 0")
-    from experiments.trial.reopen import (
-        find_trial,  # loads Lightning, which nobody needs who only asks for help
-        reopen_trial,  # loads Lightning, which nobody needs who only asks for help
-    )
-
-    _, data, task = reopen_trial(find_trial(given.results, given.trial))
+    _, data, task = _reopen(find_trial(given.results, given.trial))
     if task.objective.extra_tokens:
         raise ValueError("this model was trained to fill gaps, not to go on with a text")
     prompt = data.alphabet.encode(given.prompt)

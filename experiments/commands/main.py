@@ -15,7 +15,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "parts": ("parts", "parts", "list every part: its formula, its knobs, its source"),
     "new": ("parts", "new", "start a part of your own: knockout new norm my_norm"),
     "check": ("parts", "check", "check that a part keeps its contract: knockout check plugins/norm/my_norm.py"),
-    "probe": ("inspect", "probe", "measure a trained model (TRIAL --prompt …), or untrained ones (model.depth=2,4,8)"),
+    "probe": ("run", "probe", "measure a trained model (TRIAL --prompt …), or untrained ones (model.depth=2,4,8)"),
     "sample": ("inspect", "sample", "generate a continuation with a trained model: knockout sample TRIAL --prompt …"),
     "report": ("report", "report", "write the pages of studies again from the results folder, and an index of all"),
     "compare": ("report", "compare", "show the effects of two studies side by side"),

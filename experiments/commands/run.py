@@ -48,6 +48,23 @@ HYDRA_COMMANDS = {
 }
 
 
+PROBE_DIAGNOSTICS = (
+    "gradient_norm", "matrix_gradient", "token_gradient", "query_gradient", "attention", "stream", "branch", "log_z",
+    "gradient_through_time",
+)  # fmt: skip
+
+
+UNTRAINED = (
+    "trainer.max_steps=1",
+    "schedule=constant",
+    "optimizer.lr=0",
+    f"diagnostic=[{','.join(PROBE_DIAGNOSTICS)}]",
+    "runtime.smoke=0",
+    "runtime.keep_gb=0",
+    "runtime.unmeasured=again",
+)
+
+
 def run_hydra(arguments: Sequence[str] | None = None) -> None:
     """Run Hydra on these arguments; an error ends it with an explanation and status 1."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -99,6 +116,20 @@ def retry(words: list[str]) -> None:
     kept = [word for word in command if not word.startswith(("runtime.results=", "runtime.failed="))]
     print(f"knockout run {shlex.join(kept)}", flush=True)
     run_hydra([*kept, f"runtime.results={override_text(str(arguments.results))}"])
+
+
+def probe(words: list[str]) -> None:
+    """`knockout probe TRIAL` measures a trained model, `knockout probe SETTINGS` models as they are initialised.
+
+    The latter are trials of one step at a learning rate of 0: they land in the same folders and reports as any study.
+    """
+    if words and ("=" in words[0] or words[0].startswith(("+", "~"))):
+        typed = {word.lstrip("+").partition("=")[0] for word in words}
+        run_hydra([*(word for word in UNTRAINED if word.partition("=")[0] not in typed), *words])
+        return
+    from experiments.commands.inspect import probe_trial  # imports Lightning, which takes three seconds
+
+    probe_trial(words)
 
 
 def run_single_trial(config: DictConfig) -> float:

@@ -1,22 +1,17 @@
 """Diagnostics watch a trial from outside; it trains the same with and without them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from analysis.record.measure import Measure
 from components.model import Decoder
 from components.registry import Registry
 from experiments.data import Data
-
-if TYPE_CHECKING:  # importing them would import Lightning, which whoever only plans a study can do without
-    from experiments.instruments.trace import ForwardTrace
-    from experiments.trial.language_modeling import LanguageModeling
+from experiments.instruments.observed_trial import ObservedTrial
+from experiments.instruments.trace import ForwardTrace
 
 
 class Diagnostic:
-    """Reads the task at the hooks it overrides, which have Lightning's names, and records what it declares."""
+    """Reads the trial at the hooks it overrides, which have Lightning's names, and records what it declares."""
 
     def __init__(self) -> None:
         """Nothing to prepare."""
@@ -28,19 +23,19 @@ class Diagnostic:
         """What this diagnostic records of a model."""
         raise NotImplementedError
 
-    def on_fit_start(self, task: LanguageModeling) -> None:
+    def on_fit_start(self, trial: ObservedTrial) -> None:
         """Before the first step."""
 
-    def on_before_optimizer_step(self, task: LanguageModeling) -> None:
+    def on_before_optimizer_step(self, trial: ObservedTrial) -> None:
         """When gradients are complete, before they are clipped."""
 
-    def on_train_batch_end(self, task: LanguageModeling) -> None:
+    def on_train_batch_end(self, trial: ObservedTrial) -> None:
         """After an optimizer step."""
 
-    def on_train_end(self, task: LanguageModeling) -> None:
+    def on_train_end(self, trial: ObservedTrial) -> None:
         """After the last step, of what was recorded while training."""
 
-    def on_trained(self, task: LanguageModeling) -> None:
+    def on_trained(self, trial: ObservedTrial) -> None:
         """The trained model, at once or from its kept weights; gradients are off, and what is only on in training."""
 
 
@@ -50,7 +45,7 @@ class ModelDiagnostic(Diagnostic):
     def __init__(self, *, every: int = 50) -> None:
         self.every = every
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         """What went through the model, on sequences of the validation set that are the same for all trials.
 
         Gradients are off; under `torch.enable_grad` what was seen can be differentiated, with `retain_graph=True`.

@@ -1,7 +1,5 @@
 """What a trained model loses without one of its heads, sublayers or layers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch
@@ -12,7 +10,7 @@ from components.model import Decoder
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic
 from experiments.instruments.intervene import Replacement, intervention_sites, replacing_output
-from experiments.trial.language_modeling import LanguageModeling
+from experiments.instruments.observed_trial import ObservedTrial
 
 
 class Ablation(Diagnostic):
@@ -28,16 +26,16 @@ class Ablation(Diagnostic):
         """One for each site."""
         return [Measure(f"{self.name}/{site}", "nats/token") for site in intervention_sites(model)]
 
-    def on_trained(self, task: LanguageModeling) -> None:
-        batches = task.held_out(task.model.sizes.context)[: self.batches]
-        whole = _mean_loss(task, batches)
-        for site in intervention_sites(task.model):
-            with replacing_output(task.model, site, type(self).replacement):
-                task.recorder.record(f"{self.name}/{site}", _mean_loss(task, batches) - whole)
+    def on_trained(self, trial: ObservedTrial) -> None:
+        batches = trial.held_out(trial.model.sizes.context)[: self.batches]
+        whole = _mean_loss(trial, batches)
+        for site in intervention_sites(trial.model):
+            with replacing_output(trial.model, site, type(self).replacement):
+                trial.recorder.record(f"{self.name}/{site}", _mean_loss(trial, batches) - whole)
 
 
-def _mean_loss(task: LanguageModeling, batches: Sequence[Batch]) -> Tensor:
+def _mean_loss(trial: ObservedTrial, batches: Sequence[Batch]) -> Tensor:
     """Mean over scored tokens, never of the compiled model, whose hooks would not be called."""
-    losses = [task.objective(task.model.forward(batch.inputs), batch.targets).sum() for batch in batches]
+    losses = [trial.objective(trial.model.forward(batch.inputs), batch.targets).sum() for batch in batches]
     scored = [(batch.targets != IGNORED).sum() for batch in batches]
     return torch.stack(losses).sum() / torch.stack(scored).sum()

@@ -1,9 +1,6 @@
 """What queries look at: how evenly, how surely, how hard."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -12,10 +9,8 @@ from analysis.record.measure import Measure
 from components.attention.softmax import Softmax
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import AttentionInputs, ForwardTrace, attention_cores
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 UNITS = {"entropy": "share of ln n", "saturation": "1", "max_logit": "1"}
 
@@ -41,19 +36,19 @@ class AttentionShares(ModelDiagnostic):
         least = [Measure("attention/entropy_minimum", UNITS["entropy"], reduction="median")] if cores else []
         return [*found, *least]
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         if not seen.attention:
             return
         found = {place: statistics(read) for place, read in seen.attention.items()}
         for name in (*UNITS, "jacobian"):
             values = {place: each[name] for place, each in found.items() if name in each}
             for place, value in values.items():
-                task.recorder.record(f"attention/{name}/{place}", value)
+                trial.recorder.record(f"attention/{name}/{place}", value)
             if values:
                 every = torch.stack(list(values.values()))
-                task.recorder.record(f"attention/{name}", every.max() if name == "max_logit" else every.mean())
+                trial.recorder.record(f"attention/{name}", every.max() if name == "max_logit" else every.mean())
         least = torch.stack([each["entropy_minimum"] for each in found.values()]).min()
-        task.recorder.record("attention/entropy_minimum", least)
+        trial.recorder.record("attention/entropy_minimum", least)
 
 
 def statistics(read: AttentionInputs) -> dict[str, Tensor]:

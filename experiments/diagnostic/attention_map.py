@@ -1,9 +1,6 @@
 """Who looks at whom: every head's map on sentences, and what the maps say of the head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,10 +13,8 @@ from components.shapes import Weights
 from experiments.data import Data
 from experiments.diagnostic import ModelDiagnostic, diagnostics
 from experiments.instruments.head_scores import induction_score, previous_token_score, repeated_tokens
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import ForwardTrace, attention_cores, trace_forward
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 SEQUENCES = 16  # of repeated tokens
 SCORES: dict[str, Callable[[Weights], Tensor]] = {"previous_token": previous_token_score, "induction": induction_score}
@@ -51,16 +46,16 @@ class AttentionMap(ModelDiagnostic):
         ends = ["", *heads] if heads else []
         return [Measure(f"attention_map/{name}{end}", "share", "higher") for name in SCORES for end in ends]
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         if not seen.attention:
             return
-        write_attention_maps(task.recorder.folder / ATTENTION, str(task.step), maps(task, self.prompts, seen))
-        found = scores(task.model)
+        write_attention_maps(trial.recorder.folder / ATTENTION, str(trial.step), maps(trial, self.prompts, seen))
+        found = scores(trial.model)
         for name, heads in found.items():
-            task.recorder.record(f"attention_map/{name}", torch.stack(list(heads.values())).max())
+            trial.recorder.record(f"attention_map/{name}", torch.stack(list(heads.values())).max())
             for place, shares in heads.items():
                 for head, share in enumerate(shares.unbind()):
-                    task.recorder.record(f"attention_map/{name}/{place}.heads.{head}", share)
+                    trial.recorder.record(f"attention_map/{name}/{place}.heads.{head}", share)
 
 
 def scores(model: Decoder) -> dict[str, dict[str, Tensor]]:
@@ -70,14 +65,14 @@ def scores(model: Decoder) -> dict[str, dict[str, Tensor]]:
     return {name: {place: score(read.weights()) for place, read in reads.items()} for name, score in SCORES.items()}
 
 
-def maps(task: LanguageModeling, prompts: Sequence[str], seen: ForwardTrace) -> list[AttentionMaps]:
+def maps(trial: ObservedTrial, prompts: Sequence[str], seen: ForwardTrace) -> list[AttentionMaps]:
     """The maps of each prompt; of the first sequence that was looked at if there is none."""
-    texts = [task.vocabulary.encode(prompt).to(task.device)[None] for prompt in prompts]
-    looked = [trace_forward(task.model, tokens) for tokens in texts] or [seen]
-    found = scores(task.model)
+    texts = [trial.vocabulary.encode(prompt).to(trial.device)[None] for prompt in prompts]
+    looked = [trace_forward(trial.model, tokens) for tokens in texts] or [seen]
+    found = scores(trial.model)
     return [
         AttentionMaps(
-            tokens=task.vocabulary.spell(each.tokens[0].tolist()),
+            tokens=trial.vocabulary.spell(each.tokens[0].tolist()),
             shares={place: read.weights()[0].float().cpu().numpy() for place, read in each.attention.items()},
             scores={name: {p: s.cpu().numpy() for p, s in heads.items()} for name, heads in found.items()},
         )

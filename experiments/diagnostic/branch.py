@@ -1,19 +1,14 @@
 """How much of the stream a branch has written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
 from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import ForwardTrace, residual_modules
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("branch")
@@ -28,7 +23,7 @@ class Branch(ModelDiagnostic):
         """For each sublayer."""
         return [Measure(f"branch/{place}", "1") for place in residual_modules(model)]
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         for place, joined in seen.residuals.items():
             without = joined.residual(joined.x, torch.zeros_like(joined.update))
-            task.recorder.record(f"branch/{place}", (joined.y - without).float().var() / joined.y.float().var())
+            trial.recorder.record(f"branch/{place}", (joined.y - without).float().var() / joined.y.float().var())

@@ -1,10 +1,7 @@
 """How much of the past reaches the present."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -13,10 +10,8 @@ from analysis.record.measure import Measure
 from components.initialise import key
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import START, ForwardTrace, stream_places, trace_forward
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 SEQUENCES = 2
 
@@ -39,13 +34,13 @@ class GradientThroughTime(ModelDiagnostic):
         curve = [Measure(f"gradient_through_time/{k}", "1") for k in distances(model.sizes.context)]
         return [*curve, *(Measure(f"gradient_through_time/{name}", unit) for name, unit in UNITS.items())]
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
-        exact = copy.deepcopy(task.model).cpu().double()
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
+        exact = copy.deepcopy(trial.model).cpu().double()
         gradient = through_time(exact, seen.tokens[:SEQUENCES].cpu(), self.projections)
         for k in distances(len(gradient)):
-            task.recorder.record(f"gradient_through_time/{k}", gradient[k])
+            trial.recorder.record(f"gradient_through_time/{k}", gradient[k])
         for name, value in fits(gradient).items():
-            task.recorder.record(f"gradient_through_time/{name}", value)
+            trial.recorder.record(f"gradient_through_time/{name}", value)
 
 
 UNITS = {"farthest": "1", "tokens": "tokens", "exponent": "1", "exponential_by": "AIC"}

@@ -1,17 +1,12 @@
 """Whether the logits drift."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import ForwardTrace
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("log_z")
@@ -25,7 +20,7 @@ class LogZ(ModelDiagnostic):
         """Both means."""
         return [Measure("log_z/mean", "nats"), Measure("log_z/square", "nats²")]
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         log_z = seen.logits.float().logsumexp(-1)
-        task.recorder.record("log_z/mean", log_z.mean())
-        task.recorder.record("log_z/square", log_z.square().mean())
+        trial.recorder.record("log_z/mean", log_z.mean())
+        trial.recorder.record("log_z/square", log_z.square().mean())

@@ -1,18 +1,13 @@
 """How hard the loss pulls at single queries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.token_norms import record_token_norms, token_gradient_norms, token_norm_measures
 from experiments.instruments.trace import ForwardTrace, attention_cores
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("query_gradient")
@@ -27,6 +22,6 @@ class QueryGradient(ModelDiagnostic):
         """Four for each layer that attends."""
         return token_norm_measures("query_gradient", list(attention_cores(model)))
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         queries = {place: read.q for place, read in seen.attention.items()}
-        record_token_norms(task, "query_gradient", token_gradient_norms(seen, queries) if queries else {})
+        record_token_norms(trial, "query_gradient", token_gradient_norms(seen, queries) if queries else {})

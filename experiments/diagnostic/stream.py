@@ -1,9 +1,6 @@
 """The residual stream: how large it is, how uneven, how alike its tokens become."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -13,10 +10,8 @@ from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Hidden
 from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import ForwardTrace, stream_places
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 NAMES = ("rms", "kurtosis", "outlier", "rank", "cosine")
 FAR, LAYERS, TOKENS = 6.0, 0.25, 0.06  # what makes a feature an outlier
@@ -39,11 +34,11 @@ class Stream(ModelDiagnostic):
         found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in stream_places(model)]
         return [*found, Measure("stream/outlier_features", "features")]
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         for place, x in seen.stream.items():
             for name, value in statistics(x.detach()).items():
-                task.recorder.record(f"stream/{name}/{place}", value)
-        task.recorder.record("stream/outlier_features", outlier_features(list(seen.stream.values())))
+                trial.recorder.record(f"stream/{name}/{place}", value)
+        trial.recorder.record("stream/outlier_features", outlier_features(list(seen.stream.values())))
 
 
 def statistics(x: Hidden) -> dict[str, Tensor]:

@@ -1,18 +1,13 @@
 """How hard single tokens' losses pull at the residual stream."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.token_norms import record_token_norms, token_gradient_norms, token_norm_measures
 from experiments.instruments.trace import ForwardTrace, stream_places
-
-if TYPE_CHECKING:
-    from experiments.trial.language_modeling import LanguageModeling
 
 
 @diagnostics.register("token_gradient")
@@ -28,8 +23,8 @@ class TokenGradient(ModelDiagnostic):
         ratio = Measure("token_gradient/first_to_last", "1", reduction="median")
         return [*token_norm_measures("token_gradient", stream_places(model)), ratio]
 
-    def on_inspect(self, task: LanguageModeling, seen: ForwardTrace) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         found = token_gradient_norms(seen, seen.stream)
-        record_token_norms(task, "token_gradient", found)
+        record_token_norms(trial, "token_gradient", found)
         first, *_, last = (each["rms"] for each in found.values())
-        task.recorder.record("token_gradient/first_to_last", first / last)
+        trial.recorder.record("token_gradient/first_to_last", first / last)

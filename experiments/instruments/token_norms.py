@@ -1,15 +1,13 @@
 """Gradients of single tokens, where the norm of all of them would tell of a few."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from analysis.record.measure import Measure
+from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import ForwardTrace
-from experiments.trial.language_modeling import LanguageModeling
 
 STATISTICS = ("rms", "p10", "median", "p90")
 
@@ -32,11 +30,11 @@ def token_gradient_norms(seen: ForwardTrace, places: Mapping[str, Tensor]) -> di
     return {place: _statistics(gradient.float().norm(dim=-1)) for place, gradient in zip(places, found, strict=True)}
 
 
-def record_token_norms(task: LanguageModeling, diagnostic: str, found: Mapping[str, Mapping[str, Tensor]]) -> None:
+def record_token_norms(trial: ObservedTrial, diagnostic: str, found: Mapping[str, Mapping[str, Tensor]]) -> None:
     """Each place's numbers under the diagnostic's name."""
     for place, each in found.items():
         for name, value in each.items():
-            task.recorder.record(f"{diagnostic}/{name}/{place}", value)
+            trial.recorder.record(f"{diagnostic}/{name}/{place}", value)
 
 
 def _statistics(norms: Tensor) -> dict[str, Tensor]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from components.registry import unknown
 from experiments.settings.schema import KINDS
-from experiments.study.arm import Arm
 
 COMPILERS = ("none", "inductor", "aot_eager", "cudagraphs")
 
@@ -47,17 +46,6 @@ def refuse_unknown_exclusions(excluded: Iterable[str], trials: Collection[str]) 
             raise ValueError(f"study.exclude: {unknown('trial', id, trials)}")
         if len(meant) > 1:
             raise ValueError(f"study.exclude: {id} is the beginning of {len(meant)} trials: {', '.join(meant)}")
-
-
-def refuse_duplicate_trials(arms: Mapping[str, Arm], seeds: list[int]) -> None:
-    """Seeds that are the same, or that change nothing: one trial would count as several."""
-    if len(set(seeds)) < len(seeds):
-        raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
-    for label, arm in arms.items():
-        if len(seeds) > 1 and set(arm.seed_keys) <= {"seed"}:
-            raise ValueError(
-                f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
-            )
 
 
 def refuse_invalid_settings(config: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from analysis.tables.endpoints import refuse_unknown_names
 from experiments.design import Levels, designs
 from experiments.settings.overrides import override_text, split_axes
 from experiments.study.arm import Arm, resolve_arm
-from experiments.study.checks import refuse_clashes, refuse_duplicate_trials
+from experiments.study.checks import refuse_clashes
 from experiments.study.labels import ONLY_ARM, applicable_levels, label_arms
 from experiments.study.match_size import cost_of, match_size
 from experiments.trial.build import model_cost
@@ -165,3 +165,14 @@ def _default_name(levels: Mapping[str, Levels], fixed: list[str]) -> str:
     settings = sorted(line for line in fixed if not line.lstrip("+").startswith(("runtime.", "study.", "hydra.")))
     digest = hashlib.sha256("\n".join([*levels, *settings]).encode()).hexdigest()[:6]
     return f"{axes[:80]}-{digest}"
+
+
+def refuse_duplicate_trials(arms: Mapping[str, Arm], seeds: list[int]) -> None:
+    """Seeds that are the same, or that change nothing: one trial would count as several."""
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
+    for label, arm in arms.items():
+        if len(seeds) > 1 and set(arm.seed_keys) <= {"seed"}:
+            raise ValueError(
+                f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"
+            )

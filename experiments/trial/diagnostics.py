@@ -20,7 +20,7 @@ class DiagnosticCallback(L.Callback):
 
     def __init__(self, task: LanguageModeling, diagnostics: Sequence[Diagnostic]) -> None:
         self.task, self.diagnostics = task, diagnostics
-        self.looks = [each for each in diagnostics if isinstance(each, ModelDiagnostic)]
+        self.model_diagnostics = [each for each in diagnostics if isinstance(each, ModelDiagnostic)]
         self._batch: Batch | None = None
 
     def on_fit_start(self, trainer: L.Trainer, pl_module: Any) -> None:
@@ -28,7 +28,7 @@ class DiagnosticCallback(L.Callback):
             diagnostic.on_fit_start(self.task)
 
     def on_train_start(self, trainer: L.Trainer, pl_module: Any) -> None:
-        if self.task.begun is None:
+        if self.task.checkpoint is None:
             self.task.recorder.begin_step(0, 0)
             self.inspect()
 
@@ -54,17 +54,17 @@ class DiagnosticCallback(L.Callback):
     def inspect(self) -> None:
         """Show the model as it is to those diagnostics whose turn it is."""
         step, end = self.task.step, self.task.step in (0, self.task.steps)
-        due = [each for each in self.looks if end or (each.every and step % each.every == 0)]
+        due = [each for each in self.model_diagnostics if end or (each.every and step % each.every == 0)]
         if due:
             self.task.eval()
-            with self.task.trainer.precision_plugin.forward_context():
+            with self.task.autocast():
                 self._show(due, self.trace())
             self.task.train()
 
     @torch.no_grad()
     def inspect_trained(self) -> None:
         """All that can be measured of a model that is trained already."""
-        self._show(self.looks, self.trace())
+        self._show(self.model_diagnostics, self.trace())
         for diagnostic in self.diagnostics:
             diagnostic.on_trained(self.task)
 
@@ -80,6 +80,6 @@ class DiagnosticCallback(L.Callback):
         return found
 
     @torch.no_grad()
-    def _show(self, model_diagnostics: Sequence[ModelDiagnostic], seen: ForwardTrace) -> None:
-        for diagnostic in model_diagnostics if seen.logits.isfinite().all() else []:  # a diverged model shows nothing
+    def _show(self, due: Sequence[ModelDiagnostic], seen: ForwardTrace) -> None:
+        for diagnostic in due if seen.logits.isfinite().all() else []:  # a diverged model shows nothing
             diagnostic.on_inspect(self.task, seen)

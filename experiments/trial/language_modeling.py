@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import lightning as L
 import torch
@@ -41,7 +42,13 @@ class LanguageModeling(L.LightningModule):
         super().__init__()
         self.model = model
         self.objective = objective
-        self.seed, self.interval, self.solved_at, self.rank, self.begun = seed, interval, solved_at, rank, checkpoint
+        self.seed, self.interval, self.solved_at, self.rank, self.checkpoint = (
+            seed,
+            interval,
+            solved_at,
+            rank,
+            checkpoint,
+        )
         self.vocabulary: Vocabulary
         self.recorder: Recorder
         self.batch: Batch
@@ -66,15 +73,39 @@ class LanguageModeling(L.LightningModule):
         """Optimizer steps that the trial is to take in all."""
         return self.first + self.trainer.max_steps
 
+    @property
+    def micro_batches(self) -> int:
+        """Batches per optimizer step of each process."""
+        return self.trainer.accumulate_grad_batches
+
+    @property
+    def world(self) -> int:
+        """Processes that train this trial together."""
+        return self.rank.world
+
+    @property
+    def clip(self) -> float | None:
+        """The limit of the gradient norm; None without one."""
+        return self.trainer.gradient_clip_val
+
+    @property
+    def precision(self) -> str:
+        """Lightning's word for the precision, such as `bf16-mixed`."""
+        return str(self.trainer.precision)
+
+    def autocast(self) -> AbstractContextManager[None]:
+        """The context of a forward pass in this precision."""
+        return self.trainer.precision_plugin.forward_context()
+
     def on_train_start(self) -> None:
         self.on_start()
-        if self.begun is None:
+        if self.checkpoint is None:
             self.recorder.begin_step(0, 0)
             self.validate()
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
         self.batch = batch
-        self._reseed(self.first * self.trainer.accumulate_grad_batches + index)
+        self._reseed(self.first * self.micro_batches + index)
         logits = self.model(batch.inputs)
         self._norms = None
         self.tokens += batch.targets.numel() * self.rank.world
@@ -105,7 +136,7 @@ class LanguageModeling(L.LightningModule):
         self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
 
     def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
-        if (batch_idx + 1) % self.trainer.accumulate_grad_batches == 0:
+        if (batch_idx + 1) % self.micro_batches == 0:
             if self.step % self.interval == 0:
                 self.validate()
             self.after_step(self)
@@ -123,7 +154,7 @@ class LanguageModeling(L.LightningModule):
         self.eval()
         exact = torch.float32 if self.device.type == "mps" else torch.float64
         sums = torch.zeros(3, dtype=exact, device=self.device)
-        with self.trainer.precision_plugin.forward_context():
+        with self.autocast():
             for batch in self.held_out(self.model.sizes.context)[self.rank.number :: self.rank.world]:
                 sums += self._scores(batch)
         loss, right, scored = self._sum_over_ranks(sums)
@@ -155,9 +186,9 @@ class LanguageModeling(L.LightningModule):
     def configure_optimizers(self) -> OptimizerLRSchedulerConfig:
         optimizer = self._optimizer(self.model)
         schedule = self._schedule(optimizer)
-        if self.begun is not None:
-            optimizer.load_state_dict(self.begun.optimizer)
-            schedule.load_state_dict(self.begun.schedule)
+        if self.checkpoint is not None:
+            optimizer.load_state_dict(self.checkpoint.optimizer)
+            schedule.load_state_dict(self.checkpoint.schedule)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def gradient_norms(self) -> Tensor:

@@ -1,6 +1,5 @@
 """A trial that has been trained, ready to be asked."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from analysis.record.summary import read_summary
 from components.registry import unknown
 from experiments.data import Data
 from experiments.settings import plugins
-from experiments.study.arm import inspect_model
 from experiments.trial.language_modeling import LanguageModeling
 from experiments.trial.rank import SINGLE
 from experiments.trial.train import build_task
@@ -34,7 +32,7 @@ def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
     """The configuration, the data, and the task with the weights that training ended with.
 
     Raises FileNotFoundError if the trial is not finished, or its weights were not kept; ValueError if its data or
-    plugins are not what they were. Code that has changed is said.
+    plugins are not what they were.
     """
     if read_summary(folder) is None:
         raise FileNotFoundError(f"trial {folder.name} is not finished, so it has no weights yet")
@@ -53,7 +51,5 @@ def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
         raise ValueError(
             f"trial {folder.name} cannot be asked any more, what it was made of has changed: {error}"
         ) from error
-    if inspect_model(config, data).code != config["code"]:
-        print(f"warning: the code of trial {folder.name} has changed since it was trained", file=sys.stderr)
     task.eval()
     return config, data, task

@@ -129,7 +129,7 @@ def trial_summary(config: build.Config, task: LanguageModeling, data: build.Data
         "peak_memory_mb": peak_memory(task.device) / 1e6,
         "devices": task.rank.world,
         "beside": task.rank.others_on_device,
-        "resumed_from": task.begun.step if task.begun else None,
+        "resumed_from": task.checkpoint.step if task.checkpoint else None,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
         "data": {"vocabulary": data.vocabulary, "floor": data.floor, "content": data.content},
         "code": config["code"],
