@@ -36,7 +36,7 @@ ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study
 class Arm:
     """A resolved configuration, and what it means: the kinds its model asked for, the tokens of its data.
 
-    `seed_keys` names the seeds that follow `seed`; a seed with a number of its own keeps it. `measures` are those of its
+    `seed_keys` names the seeds that follow `seed`; a seed with its own number keeps it. `measures` are those of its
     trials, and how they repeat.
     """
 

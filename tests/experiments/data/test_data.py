@@ -104,7 +104,7 @@ def test_no_answer_is_likelier_than_chance(name: str) -> None:
     ("name", "context", "knobs", "words"),
     [
         ("recall", 16, {}, "24 tokens, more than model.context=16"),
-        ("recall", 64, {"pairs": 17}, "need data.vocabulary_size of at least 34"),
+        ("recall", 64, {"pairs": 17}, "need data.vocabulary of at least 34"),
         ("induction", 8, {}, "at least 16"),
         ("lookup", 64, {"length": 3}, "the fourth token"),
         ("iid", 64, {"vocabulary": 1}, "nothing to predict"),

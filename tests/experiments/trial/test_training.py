@@ -144,7 +144,7 @@ def test_c4_dropout_depends_on_seed_and_step_and_is_off_in_validation(folder_of:
 
 
 def test_a_task_records_when_it_was_solved(folder_of: Prepared) -> None:
-    easy = ["data=lookup", "data.length=4", "data.vocabulary_size=2", "optimizer.lr=1e-2", "model.width=32"]
+    easy = ["data=lookup", "data.length=4", "data.vocabulary=2", "optimizer.lr=1e-2", "model.width=32"]
     history = trained(folder_of(*easy, "trainer.max_steps=300", "trainer.val_check_interval=50", "batch_size=64"))
     first = history["steps_to_solve"].dropna()
     assert first.to_list() == [history.step[history.solved == 1].iloc[0]]
