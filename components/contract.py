@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from components.broken import BrokenContract
 from components.causality import explains_itself, feels_no_future, goes_on, sees_no_future
+from components.domains import admits, worded
 from components.example import EXTENTS, Call, calls, make, tupled
 from components.registry import Registry
 from components.sublayer import Nothing
@@ -31,7 +32,7 @@ def states_its_formula(registry: Registry[Any], name: str) -> None:
 
 
 def has_plain_knobs(registry: Registry[Any], name: str) -> None:
-    """Every knob has a type that a configuration file can hold, and at most one is a switch."""
+    """Every knob has a type that configuration files can hold, and a default in its domain; at most one is a switch."""
     knobs = registry.knobs(name)
     for knob, (hint, _) in knobs.items():
         plain = [each for each in get_args(hint) or (hint,) if each is not Ellipsis]
@@ -39,6 +40,9 @@ def has_plain_knobs(registry: Registry[Any], name: str) -> None:
             raise BrokenContract(
                 f"its knob {knob} is a {hint}: use int, float, bool, str, Path, an Enum or a tuple of these"
             )
+    for knob, domain in registry.domains(name).items():
+        if (default := knobs[knob][1]) is not inspect.Parameter.empty and not admits(domain, default):
+            raise BrokenContract(f"its knob {knob} is {default} by default: must be {worded(domain)}")
     if len(switches := [knob for knob, (hint, _) in knobs.items() if hint is bool]) > 1:
         raise BrokenContract(
             f"it has {len(switches)} boolean knobs ({', '.join(switches)}): one part, one switch at most"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from components.domains import Count
 from components.model import Decoder
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic
@@ -24,7 +25,7 @@ class Ablation(Diagnostic):
     name: str
     replacement: Replacement
 
-    def __init__(self, *, batches: int = 1) -> None:
+    def __init__(self, *, batches: Count = 1) -> None:
         self.batches = batches
 
     def measures(self, model: Decoder) -> Sequence[Measure]:

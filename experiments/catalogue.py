@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from components.domains import notation
 from components.registry import Registry, kinds, unknown
 from experiments import plugins
 
@@ -14,7 +15,7 @@ BEGIN, END = "<!-- parts: `make readme` writes what is between these lines -->",
 
 @dataclass(frozen=True)
 class Entry:
-    """One part: what it computes, its knobs with types and defaults, where it comes from."""
+    """One part: what it computes, its knobs with domains and defaults, where it comes from."""
 
     kind: str
     name: str
@@ -38,15 +39,11 @@ def _paragraph(text: str) -> str:
 
 
 def _knobs(registry: Registry[object], name: str) -> str:
-    found = registry.knobs(name).items()
+    domains, knobs = registry.domains(name), registry.knobs(name).items()
     return ", ".join(
-        f"{knob}: {_type(hint)}" + ("" if default is inspect.Parameter.empty else f" = {default}")
-        for knob, (hint, default) in found
+        f"{knob}: {notation(domains[knob])}" + ("" if default is inspect.Parameter.empty else f" = {default}")
+        for knob, (_, default) in knobs
     )
-
-
-def _type(hint: object) -> str:
-    return hint.__name__ if inspect.isclass(hint) and not hasattr(hint, "__args__") else str(hint)
 
 
 def table() -> str:

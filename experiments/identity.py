@@ -20,7 +20,7 @@ from experiments.data import Data
 from experiments.inert import refuse_unused, unread
 from experiments.known import Found, known
 from experiments.options import COMPONENTS, EXPERIMENTS
-from experiments.refuse import refuse_bad_numbers
+from experiments.refuse import refuse_bad_settings
 
 SEEDS = ("seed", "init_seed", "data_seed")
 ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study that names none, where measured
@@ -89,7 +89,7 @@ def understood(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, Any
     Raises whatever a part says to sizes or values that it cannot work with.
     """
     resolved = _with_knobs(plain(config), OmegaConf.select(config, "hydra.overrides.task") or [])
-    refuse_bad_numbers(resolved)
+    refuse_bad_settings(resolved)
     resolved = fit(resolved) if fit else resolved
     data = build.data(resolved)
     found = known(resolved, data.content, lambda: examined(resolved, data))

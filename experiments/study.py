@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig
+from omegaconf import DictConfig, ListConfig
 
 from analysis.reduction import refuse_unknown
+from components.domains import Seed, refuse
 from experiments import build
 from experiments.axes import ALONE, applicable, labelled, split, word
 from experiments.budget import cost_of, matched
 from experiments.design import Levels, designs
 from experiments.folder import finished
 from experiments.identity import Arm, understood
+from experiments.options import Seeds
 from experiments.refuse import refuse_clashes, refuse_clones
 
 Compose = Callable[[list[str]], DictConfig]
@@ -73,12 +75,14 @@ def plan(overrides: Iterable[Override], compose: Compose, arms: Mapping[str, Lev
     """
     fixed, axes = split(overrides)
     seeds = axes.pop("seed", None)
-    study = compose(fixed).study
+    baseline = compose(fixed)
+    study = baseline.study
     factors = {str(factor): [word(level) for level in levels] for factor, levels in study.factors.items()}
     given = [line.partition("=")[0] for line in fixed]
     refuse_clashes(factors, axes, given)
     if "study.seeds" in given and (seeds or "seed" in given):
         raise ValueError("study.seeds and seed both say which seeds to run; leave one of them out")
+    numbers = _axis(seeds) if seeds else _seeds(study.seeds, baseline.seed)
     levels = dict(arms) if arms else _expanded(_design(study.design)(factors), designs["factorial"](axes))
     made, impossible = _built(levels, lambda arm: compose([*fixed, *(f"{key}={level}" for key, level in arm.items())]))
     first = next(iter(made.values()))
@@ -86,7 +90,6 @@ def plan(overrides: Iterable[Override], compose: Compose, arms: Mapping[str, Lev
     if not arms:
         measured = [*dict.fromkeys(name for arm in made.values() for name in arm.measures), "diverged"]
         refuse_unknown(asked, measured, made)
-    numbers = [int(seed) for seed in seeds] if seeds else _seeds(study.seeds, first.config["seed"])
     refuse_clones(made, numbers)
     return Plan(study.name or _name(levels, fixed), asked, levels, made, numbers, impossible)
 
@@ -99,7 +102,8 @@ def _expanded(design: list[Levels], axes: list[Levels]) -> dict[str, Levels]:
 
 def _design(chosen: Any) -> Callable[[dict[str, list[str]]], list[Levels]]:
     """A design by its name, or by its name and knobs; YAML reads the name null as None."""
-    return designs.build({"name": chosen or "null"} if chosen is None or isinstance(chosen, str) else chosen)
+    own = chosen if isinstance(chosen, DictConfig) else {"name": "null" if chosen is None else chosen}
+    return designs.build(own, "study.design")
 
 
 def _built(
@@ -147,13 +151,24 @@ def noted(label: str) -> Iterator[None]:
         raise
 
 
-def _seeds(seeds: Any, only: int) -> list[int]:
-    """A number of seeds from 0, or the seeds themselves; one seed means the configuration's own."""
-    if isinstance(seeds, int) and seeds > 0:
-        return list(range(seeds)) if seeds > 1 else [only]
-    if isinstance(seeds, int | str):
-        raise ValueError(f"study.seeds={seeds}: must be how many, at least 1, or a list of seeds: study.seeds=[3,7]")
-    return [int(seed) for seed in seeds]
+def _axis(levels: list[str]) -> list[int]:
+    """The seeds of an axis. Raises ValueError for a level that is no seed."""
+    seeds: list[Any] = [int(level) if level.isdecimal() else level for level in levels]
+    for seed in seeds:
+        refuse("seed", seed, Seed)
+    return seeds
+
+
+def _seeds(asked: Any, only: int) -> list[int]:
+    """A number of seeds from 0, or the seeds themselves; one seed means the configuration's own.
+
+    Raises ValueError for anything else.
+    """
+    seeds = list(asked) if isinstance(asked, ListConfig) else asked
+    refuse("study.seeds", seeds, Seeds)
+    if isinstance(seeds, list):
+        return seeds
+    return list(range(seeds)) if seeds > 1 else [only]
 
 
 def _name(levels: Mapping[str, Levels], fixed: list[str]) -> str:

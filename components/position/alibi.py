@@ -2,6 +2,7 @@
 
 import torch
 
+from components.domains import Positive
 from components.parts import Sizes
 from components.position import Position, positions
 from components.shapes import Bias
@@ -14,7 +15,7 @@ class ALiBi(Position):
     Source: Press et al. 2021, arXiv:2108.12409, section 3; the steepest slope is 2^(−8/H).
     """
 
-    def __init__(self, sizes: Sizes, *, steepest: float = 8.0) -> None:
+    def __init__(self, sizes: Sizes, *, steepest: Positive = 8.0) -> None:
         super().__init__(sizes)
         self.steepest = steepest
 

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from components.domains import Count, Several
 from components.linear import Embedding
 from components.parts import Sizes
 from components.position import Position, positions
@@ -14,14 +15,11 @@ from components.shapes import Bias
 class T5(Position):
     """bias_(h,t,s) = B_(bucket(t − s), h): one bucket a distance up to half of them, then logarithmic up to `far`
 
-    Raises ValueError for fewer than 2 buckets.
     Source: Raffel et al. 2019, arXiv:1910.10683, section 2.1; the buckets are the released code's, one-sided.
     """
 
-    def __init__(self, sizes: Sizes, *, buckets: int = 32, far: int = 128) -> None:
+    def __init__(self, sizes: Sizes, *, buckets: Several = 32, far: Count = 128) -> None:
         super().__init__(sizes)
-        if buckets < 2:
-            raise ValueError(f"position.buckets={buckets}: must be at least 2")
         self.buckets, self.far = buckets, far
         self.table = Embedding(buckets, sizes.heads)
 

@@ -72,8 +72,6 @@ class Task:
     def __init__(self, context: int, length: int, vocabulary: int, *, floor: float | None = 0.0) -> None:
         if length > context:
             raise ValueError(f"sequences of this task have {length} tokens, more than model.context={context}")
-        if vocabulary < 2:
-            raise ValueError(f"a vocabulary of {vocabulary} leaves nothing to predict; give at least 2")
         self.length, self.vocabulary, self.floor = length, vocabulary, floor
         self.content = f"drawn by {type(self).__name__}"
         self.alphabet = numbered(vocabulary)
@@ -108,8 +106,6 @@ class Stream:
     def __init__(
         self, tokens: Tensor, alphabet: Alphabet, content: str, context: int, validation: float, validation_tokens: int
     ) -> None:
-        if not 0 < validation < 1:
-            raise ValueError(f"data.validation={validation}: a share of the text, above 0 and below 1")
         split = len(tokens) - round(validation * len(tokens))
         self.vocabulary, self.alphabet, self.content, self.context = len(alphabet.symbols), alphabet, content, context
         self._train, held_out = tokens[:split], tokens[split:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from components.domains import Index
 from components.model import Decoder
 from components.registry import Registry
 from experiments.data import Data
@@ -47,7 +48,7 @@ class Diagnostic:
 class Look(Diagnostic):
     """Looks at the model before the first step, after the last, and every `every` steps between; 0: not between."""
 
-    def __init__(self, *, every: int = 50) -> None:
+    def __init__(self, *, every: Index = 50) -> None:
         self.every = every
 
     def on_look(self, task: LanguageModeling, seen: Seen) -> None:

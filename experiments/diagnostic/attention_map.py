@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from components.domains import Index
 from components.model import Decoder
 from components.shapes import Weights
 from experiments.attention_scores import induction, previous_token, repeated
@@ -33,7 +34,7 @@ class AttentionMap(Look):
     Source: Olsson et al. 2022, arXiv:2209.11895 (prefix matching; previous-token heads).
     """
 
-    def __init__(self, *, every: int = 0, prompts: tuple[str, ...] = ()) -> None:
+    def __init__(self, *, every: Index = 0, prompts: tuple[str, ...] = ()) -> None:
         super().__init__(every=every)
         self.prompts = prompts
 

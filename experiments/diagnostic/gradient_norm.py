@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.groups import Norms, groups
@@ -29,7 +30,7 @@ class GradientNorm(Diagnostic):
     Source: Pascanu et al. 2013, arXiv:1211.5063, section 3.2; over depth, Xiong et al. 2020, arXiv:2002.04745.
     """
 
-    def __init__(self, *, every: int = 1) -> None:
+    def __init__(self, *, every: Count = 1) -> None:
         self.every = every
         self._norms: Norms
         self._slope = torch.empty(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.measure import Measure
@@ -21,7 +22,7 @@ class MatrixGradient(Diagnostic):
     Source: Xiong et al. 2020, arXiv:2002.04745, theorem 1 (the last layer's FFN).
     """
 
-    def __init__(self, *, every: int = 50) -> None:
+    def __init__(self, *, every: Count = 50) -> None:
         self.every = every
         self._places: dict[str, int] = {}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.groups import Norms, groups
@@ -24,7 +25,7 @@ class UpdateRatio(Diagnostic):
     Source: the ratio of Yang et al. 2022, arXiv:2203.03466 (muP), appendix J; of whole groups, not of single matrices.
     """
 
-    def __init__(self, *, every: int = 50) -> None:
+    def __init__(self, *, every: Count = 50) -> None:
         self.every = every
         self._norms: Norms
         self._before: list[Tensor] = []

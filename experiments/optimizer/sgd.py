@@ -3,11 +3,12 @@
 from torch import nn
 from torch.optim import SGD
 
+from components.domains import NonNegative, Positive, Probability
 from experiments.optimizer import decayed, optimizers
 
 
 @optimizers.register("sgd")
-def sgd(model: nn.Module, *, lr: float = 0.1, momentum: float = 0.9, weight_decay: float = 0.0) -> SGD:
+def sgd(model: nn.Module, *, lr: Positive = 0.1, momentum: Probability = 0.9, weight_decay: NonNegative = 0.0) -> SGD:
     """v ← momentum · v + g + weight_decay · w,  w ← w − lr · v, vectors undecayed
 
     Source: Sutskever et al. 2013, On the importance of initialization and momentum in deep learning, eq. 1 and 2.
