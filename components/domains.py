@@ -103,7 +103,11 @@ def refuse(setting: str, value: Any, hint: Any) -> None:
     Traceback (most recent call last):
     ValueError: optimizer.lr=inf: must be a finite number above 0
     """
-    if not admits(hint, value):
+    base, _ = taken_apart(hint)
+    if get_origin(base) is dict and isinstance(value, Mapping):
+        for name, each in value.items():
+            refuse(f"{setting}.{name}", each, get_args(base)[1])
+    elif not admits(hint, value):
         raise ValueError(f"{setting}={_typed(value)}: must be {worded(hint)}{nearest(str(value), choices(hint))}")
 
 

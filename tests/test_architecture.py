@@ -14,10 +14,11 @@ from tests.conftest import QUICK, ROOT, typed
 
 FILES = {"pyarrow", "yaml"}
 MAY_IMPORT = {
-    "components": {"components", "torch"},
+    "components": {"annotated_types", "components", "torch"},
     "experiments": FILES
     | {
         "analysis",
+        "annotated_types",
         "components",
         "experiments",
         "hydra",
