@@ -53,7 +53,7 @@ def _numbers(base: type, metadata: list[Any]) -> list[Any]:
     if low > -math.inf:
         beyond += [low] if Gt in bounds else []
         beyond += [low - step if step else math.nextafter(low, -math.inf)]
-        beyond += [value for value in (0, -1) if value < low]
+        beyond += [value for value in (0, -1) if value < low and value not in beyond]
     if high < math.inf:
         beyond += [high] if Lt in bounds else []
         beyond += [high + step if step else math.nextafter(high, math.inf)]
@@ -77,10 +77,10 @@ def _split(hint: Any) -> tuple[Any, list[Any]]:
 
 
 def _low(metadata: list[Any]) -> Any:
-    ends = [each.gt if isinstance(each, Gt) else each.ge for each in metadata if isinstance(each, Gt | Ge)]
+    ends: list[Any] = [each.gt if isinstance(each, Gt) else each.ge for each in metadata if isinstance(each, Gt | Ge)]
     return max(ends, default=-math.inf)
 
 
 def _high(metadata: list[Any]) -> Any:
-    ends = [each.lt if isinstance(each, Lt) else each.le for each in metadata if isinstance(each, Lt | Le)]
+    ends: list[Any] = [each.lt if isinstance(each, Lt) else each.le for each in metadata if isinstance(each, Lt | Le)]
     return min(ends, default=math.inf)
