@@ -173,17 +173,22 @@ def worded(hint: Any) -> str:
         return f"{', '.join(words[:-1])} or {words[-1]}" if words[1:] else words[0]
     if origin is dict:
         return f"NAME: VALUE, each value {worded(arguments[1])}"
-    bounds = [words for kind, limit in limits.items() if (words := LIMITS[kind].words.format(limit))]
     if origin in (tuple, list):
         size = f"{len(arguments)} values" if _has_length(base) else "a list of values"
         elements = dict.fromkeys(worded(each) for each in arguments if each is not Ellipsis)
-        return ", ".join([size, *bounds, f"each {' and then '.join(elements)}"])
+        return ", ".join([size, *_limits_worded(limits), f"each {' and then '.join(elements)}"])
     noun = TYPES[base].words if base in TYPES else f"a {getattr(base, '__name__', base)}"
     if Finite in limits and not ({Gt, Ge} & limits.keys() and {Lt, Le} & limits.keys()):
         noun = "a finite number"
-    if limits.keys() >= {Ge, Le}:
-        bounds = [f"from {limits[Ge].ge} to {limits[Le].le}"]
-    return " ".join([noun, *" and ".join(bounds).split()])
+    return " ".join(filter(None, [noun, " and ".join(_limits_worded(limits))]))
+
+
+def _limits_worded(limits: Mapping[type, Any]) -> list[str]:
+    """The words for each limit that has any; two bounds that are values themselves are said as one."""
+    both = limits.keys() >= {Ge, Le}
+    ends = [f"from {limits[Ge].ge} to {limits[Le].le}"] if both else []
+    others = (LIMITS[kind].words.format(limit) for kind, limit in limits.items() if not (both and kind in (Ge, Le)))
+    return [*ends, *filter(None, others)]
 
 
 def interval(hint: Any) -> str:
@@ -224,7 +229,7 @@ def declared(holder: type | Callable[..., Any]) -> dict[str, Any]:
 
 
 def taken_apart(hint: Any) -> tuple[Any, dict[type, Any]]:
-    """An annotation's type, and the limits that its values keep, by their kinds.
+    """An annotation's type, and the limits that its values keep: of each kind the last one.
 
     >>> taken_apart(Count)
     (<class 'int'>, {<class 'annotated_types.Ge'>: Ge(ge=1)})

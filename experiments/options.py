@@ -75,7 +75,7 @@ class Runtime:
 
 @dataclass
 class Study:
-    """A question and how it is to be answered; `seeds` are as in `Seeds`, which no schema of OmegaConf's can say."""
+    """A question and how it is to be answered; `seeds` admits what `Seeds` does, a union that OmegaConf does not know."""
 
     name: str | None = None
     question: str = ""

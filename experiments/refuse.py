@@ -114,7 +114,9 @@ def _refuse_repeated(factor: str, levels: Sequence[str]) -> None:
 
 
 def _value(level: str) -> Decimal | str:
+    """The number that a level is written for, or its text."""
     try:
-        return Decimal(level)
+        number = Decimal(level)
     except InvalidOperation:
         return level
+    return number if number.is_finite() else level
