@@ -75,7 +75,7 @@ class Runtime:
 
 @dataclass
 class Study:
-    """A question and how it is to be answered; `seeds` admits what `Seeds` does, a union that OmegaConf does not know."""
+    """A question and how it is to be answered; `seeds` is one of `Seeds`, a union that OmegaConf does not know."""
 
     name: str | None = None
     question: str = ""
