@@ -16,7 +16,7 @@ lint: .venv/installed
 	$(BIN)/pyright
 
 readme: .venv/installed
-	$(BIN)/python -m experiments.catalogue README.md
+	$(BIN)/python -m experiments.commands.parts README.md
 
 .venv/installed: requirements.lock pyproject.toml
 	@echo "installing into .venv, once; this takes some minutes"

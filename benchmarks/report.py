@@ -61,7 +61,7 @@ def write(root: Path, trials: int) -> Path:
 
 def measured(home: Path, said: "multiprocessing.Queue[tuple[float, float]]") -> None:
     """CPU seconds, imports too, and GiB."""
-    from analysis.report import write_report
+    from analysis.page.report import write_report
 
     write_report(home)
     said.put((time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20))

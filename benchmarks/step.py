@@ -14,11 +14,12 @@ import torch
 import yaml
 from torch.nn.functional import cross_entropy
 
-from experiments import build, trial
-from experiments.identity import understood
-from experiments.options import offer
-from experiments.register import register
-from experiments.run import CONF
+from experiments.commands.hydra_plugins import register_hydra_plugins
+from experiments.commands.run import CONF
+from experiments.settings.schema import register_options
+from experiments.study.arm import resolve_arm
+from experiments.trial import build
+from experiments.trial import process as trial
 
 SHORT, LONG, ROUNDS = 50, 350, 5
 
@@ -27,7 +28,7 @@ def configuration(steps: int, *words: str) -> dict[str, Any]:
     """The baseline with these settings, for so many steps, validated at its ends only."""
     numbers = [f"trainer.max_steps={steps}", f"trainer.val_check_interval={steps}", "data.validation_tokens=64"]
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-        arm = understood(hydra.compose("config", [*numbers, "schedule.warmup=10", *words]))
+        arm = resolve_arm(hydra.compose("config", [*numbers, "schedule.warmup=10", *words]))
     return arm.trial(0)[1] | {"label": "benchmark", "git": "", "plugins": {}}
 
 
@@ -43,9 +44,9 @@ def ours(config: dict[str, Any]) -> float:
 def bare(config: dict[str, Any]) -> float:
     """CPU seconds of the same in a loop."""
     start = time.process_time()
-    data = build.data(config)
-    model, _ = build.model(config, data.vocabulary)
-    _, make_optimizer, make_schedule = build.training(config)
+    data = build.build_data(config)
+    model, _ = build.build_model(config, data.vocabulary)
+    _, make_optimizer, make_schedule = build.build_training(config)
     optimizer = make_optimizer(model)
     schedule = make_schedule(optimizer)
     for step in range(config["trainer"]["max_steps"]):
@@ -61,8 +62,8 @@ def bare(config: dict[str, Any]) -> float:
 def main() -> None:
     """Print the medians; a step's cost is what a longer run takes more, so that starting up does not count."""
     torch.set_num_threads(1)
-    offer()
-    register()
+    register_options()
+    register_hydra_plugins()
     short, long = configuration(SHORT), configuration(LONG)
     ours(short), bare(short)  # warm
     pairs = [(ours(long) - ours(short), bare(long) - bare(short)) for _ in range(ROUNDS)]

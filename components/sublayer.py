@@ -11,7 +11,7 @@ from components.residual import Residual
 from components.shapes import Hidden
 
 
-class Stage(nn.Module):
+class SublayerBase(nn.Module):
     """What a block composes: `update` is what its branch has to say, `join` brings it into the stream."""
 
     def update(self, x: Hidden, *more: nn.Module) -> Hidden:
@@ -26,7 +26,7 @@ class Stage(nn.Module):
         return self.join(x, self.update(x, *more))
 
 
-class Sublayer(Stage):
+class Sublayer(SublayerBase):
     """y = after(residual(x, dropout(inside(branch(before(x)))))); an empty slot is the identity.
 
     Anything beyond x (positions, say) is handed to the branch.
@@ -60,7 +60,7 @@ class Sublayer(Stage):
         return self.after(self.residual(x, update))
 
 
-class Absent(Stage):
+class SkippedSublayer(SublayerBase):
     """The sublayer that was knocked out whole, norm and residual included: y = x."""
 
     def update(self, x: Hidden, *more: nn.Module) -> Hidden:
@@ -75,7 +75,7 @@ class Absent(Stage):
         return x
 
 
-class Nothing(nn.Module):
+class NoBranch(nn.Module):
     """The branch y = 0; a model leaves its sublayer out (`Absent`)."""
 
     def forward(self, x: Hidden, *more: nn.Module) -> Hidden:

@@ -3,11 +3,11 @@
 from torch import nn
 
 from components.ffn import ffns
-from components.sublayer import Nothing
+from components.sublayer import NoBranch
 
 
 @ffns.register("none")
 def none(width: int) -> nn.Module:
     """y = 0: the sublayer is left out, its norm and residual with it"""
     del width
-    return Nothing()
+    return NoBranch()

@@ -8,7 +8,7 @@ from torch import Tensor
 from components.initialise import key
 from components.registry import Registry
 from components.shapes import Tokens
-from experiments.alphabet import Alphabet, numbered
+from experiments.data._vocabulary import Vocabulary, numbered_vocabulary
 
 IGNORED = -100
 
@@ -43,7 +43,7 @@ class Data(Protocol):
     """
 
     vocabulary: int
-    alphabet: Alphabet
+    alphabet: Vocabulary
     floor: float | None
     solved_at: float | None
     content: str
@@ -61,7 +61,7 @@ class Data(Protocol):
 datas: Registry[Data] = Registry(Data)
 
 
-class Task:
+class SyntheticTask:
     """Sequences drawn afresh for every step by `draw`, which a task overrides; the validation set is drawn once.
 
     Raises ValueError if a sequence of the task is longer than the context.
@@ -74,7 +74,7 @@ class Task:
             raise ValueError(f"sequences of this task have {length} tokens, more than model.context={context}")
         self.length, self.vocabulary, self.floor = length, vocabulary, floor
         self.content = f"drawn by {type(self).__name__}"
-        self.alphabet = numbered(vocabulary)
+        self.alphabet = numbered_vocabulary(vocabulary)
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """`size` sequences and what is scored of them."""
@@ -89,12 +89,12 @@ class Task:
         return self.draw(512, torch.Generator().manual_seed(key("validation")))
 
 
-def only(targets: Tokens, scored: Tensor) -> Tokens:
+def only_scored(targets: Tokens, scored: Tensor) -> Tokens:
     """Targets where `scored`, ignored elsewhere."""
     return targets.masked_fill(~scored, IGNORED)
 
 
-class Stream:
+class TokenStream:
     """One long sequence of tokens: its last part validates, windows of the rest train.
 
     Raises ValueError if either part is too short for one window.
@@ -104,7 +104,13 @@ class Stream:
     solved_at = None
 
     def __init__(
-        self, tokens: Tensor, alphabet: Alphabet, content: str, context: int, validation: float, validation_tokens: int
+        self,
+        tokens: Tensor,
+        alphabet: Vocabulary,
+        content: str,
+        context: int,
+        validation: float,
+        validation_tokens: int,
     ) -> None:
         split = len(tokens) - round(validation * len(tokens))
         self.vocabulary, self.alphabet, self.content, self.context = len(alphabet.symbols), alphabet, content, context
@@ -117,23 +123,25 @@ class Stream:
                 )
         starts = torch.arange(0, len(held_out) - context, context)
         kept = min(len(starts), max(1, validation_tokens // context))
-        self._validation = self._windows(held_out, starts[torch.linspace(0, len(starts) - 1, kept).long()])
+        self._validation = self._windows_at(held_out, starts[torch.linspace(0, len(starts) - 1, kept).long()])
 
     def train(self, size: int, seed: int, step: int) -> Batch:
         """`size` windows that start anywhere in the training part."""
         generator = torch.Generator().manual_seed(key("batch", seed, step))
-        return self._windows(self._train, torch.randint(len(self._train) - self.context, (size,), generator=generator))
+        return self._windows_at(
+            self._train, torch.randint(len(self._train) - self.context, (size,), generator=generator)
+        )
 
     def validation(self) -> Batch:
         """Evenly spread windows that do not overlap."""
         return self._validation
 
-    def _windows(self, tokens: Tensor, starts: Tensor) -> Batch:
+    def _windows_at(self, tokens: Tensor, starts: Tensor) -> Batch:
         rows = tokens[starts[:, None] + torch.arange(self.context + 1)].long()
         return Batch.of(rows[:, :-1], rows[:, 1:])
 
 
-def encoded(text: str) -> tuple[Tensor, Alphabet]:
+def encode_characters(text: str) -> tuple[Tensor, Vocabulary]:
     """Characters as numbers 0 … V − 1 in the order of their code points, and these characters.
 
     >>> encoded("abca")
@@ -141,4 +149,4 @@ def encoded(text: str) -> tuple[Tensor, Alphabet]:
     """
     points = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     characters, tokens = points.unique(return_inverse=True)
-    return tokens.int(), Alphabet([chr(point) for point in characters.tolist()])
+    return tokens.int(), Vocabulary([chr(point) for point in characters.tolist()])

@@ -3,15 +3,15 @@
 import torch
 
 from components.domains import Count, Index
-from experiments.alphabet import Alphabet
-from experiments.data import IGNORED, Batch, Task, datas
+from experiments.data import IGNORED, Batch, SyntheticTask, datas
+from experiments.data._vocabulary import Vocabulary
 
 NOUNS = ("key", "cabinet", "door", "table", "book", "author", "garden", "wall")
 PREPOSITIONS = ("to-the", "of-the", "near-the", "behind-the")
 
 
 @datas.register("agreement")
-class Agreement(Task):
+class Agreement(SyntheticTask):
     """noun (preposition noun)*, then the verb, which is scored and has the number of the first noun; chance 1/2
 
     0 to `attractors` further nouns, each of either number. The subject is always the first noun, so that remembering
@@ -24,7 +24,7 @@ class Agreement(Task):
         self.attractors, self.nouns, self.prepositions = attractors, nouns, prepositions
         named = [f"{word}{ending}" for word in [*NOUNS, *map(str, range(nouns))][:nouns] for ending in ("", "s")]
         links = [*PREPOSITIONS, *(f"near-{n}" for n in range(prepositions))][:prepositions]
-        self.alphabet = Alphabet([*named, *links, "is", "are"], " ", r"\S+")
+        self.alphabet = Vocabulary([*named, *links, "is", "are"], " ", r"\S+")
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Nouns are 0 … 2n − 1, odd ones plural; prepositions follow, then the two verbs; one place a row is scored."""

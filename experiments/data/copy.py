@@ -3,11 +3,11 @@
 import torch
 
 from components.domains import Count, Several
-from experiments.data import Batch, Task, datas, only
+from experiments.data import Batch, SyntheticTask, datas, only_scored
 
 
 @datas.register("copy")
-class Copy(Task):
+class Copy(SyntheticTask):
     """x₁ … x_n, a separator, and x₁ … x_n again, which is scored; chance 1/V
 
     A state of fixed size must hold n · log₂ V bits.
@@ -23,4 +23,4 @@ class Copy(Task):
         symbols = torch.randint(self.vocabulary - 1, (size, self.symbols), generator=generator)
         separator = torch.full((size, 1), self.vocabulary - 1)
         tokens = torch.cat([symbols, separator, symbols], 1)
-        return Batch.of(tokens[:, :-1], only(tokens[:, 1:], (torch.arange(1, tokens.shape[1]) > self.symbols)))
+        return Batch.of(tokens[:, :-1], only_scored(tokens[:, 1:], (torch.arange(1, tokens.shape[1]) > self.symbols)))

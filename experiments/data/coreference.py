@@ -3,11 +3,11 @@
 import torch
 
 from components.domains import Count
-from experiments.data import IGNORED, Batch, Task, datas
+from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 
 @datas.register("coreference")
-class Coreference(Task):
+class Coreference(SyntheticTask):
     """A didn't-cross B because it was PROPERTY: scored is the noun that `it` stands for, after the property; chance 1/2
 
     One of A and B is an animal and one a thing, in either order; half of the properties fit animals, half things.

@@ -5,11 +5,11 @@ import math
 import torch
 
 from components.domains import Several
-from experiments.data import Batch, Task, datas
+from experiments.data import Batch, SyntheticTask, datas
 
 
 @datas.register("iid")
-class IID(Task):
+class IID(SyntheticTask):
     """Uniform tokens: no model can go below ln V, so one that does sees its answers
 
     Source: the entropy of a uniform distribution.

@@ -3,11 +3,11 @@
 import torch
 
 from components.domains import Several
-from experiments.data import Batch, Task, datas, only
+from experiments.data import Batch, SyntheticTask, datas, only_scored
 
 
 @datas.register("induction")
-class Induction(Task):
+class Induction(SyntheticTask):
     """Random tokens in which a block of the first half comes again in the second, length and places drawn anew
 
     Scored is the second copy after its first token. With fixed places one layer could solve it by position alone.
@@ -33,4 +33,4 @@ class Induction(Task):
         first, second = between(0, half - block), half + between(0, half - block)
         copied = (places >= second) & (places < second + block)
         tokens = torch.where(copied, tokens.gather(1, (places - second + first).clamp(0, self.length)), tokens)
-        return Batch.of(tokens[:, :-1], only(tokens[:, 1:], (copied & (places > second))[:, 1:]))
+        return Batch.of(tokens[:, :-1], only_scored(tokens[:, 1:], (copied & (places > second))[:, 1:]))

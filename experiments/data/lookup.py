@@ -6,11 +6,11 @@ import torch
 from annotated_types import Ge
 
 from components.domains import Several
-from experiments.data import IGNORED, Batch, Task, datas
+from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 
 @datas.register("lookup")
-class Lookup(Task):
+class Lookup(SyntheticTask):
     """x₁ … x_T uniform; scored is (x₁ + 3 x₄) mod V after the last; chance 1/V
 
     Each of two tokens must be read apart, by one head each or by one head that mixes them.

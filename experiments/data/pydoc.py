@@ -3,11 +3,11 @@
 import hashlib
 
 from components.domains import Count, ProperShare
-from experiments.data import Stream, datas, encoded
+from experiments.data import TokenStream, datas, encode_characters
 
 
 @datas.register("pydoc")
-def pydoc(context: int, *, validation: ProperShare = 0.1, validation_tokens: Count = 65_536) -> Stream:
+def pydoc(context: int, *, validation: ProperShare = 0.1, validation_tokens: Count = 65_536) -> TokenStream:
     """Characters of Python's own help topics, in the order of their names; about 0.5 million
 
     The text differs between releases of Python, and so does `content`.
@@ -16,5 +16,7 @@ def pydoc(context: int, *, validation: ProperShare = 0.1, validation_tokens: Cou
     from pydoc_data.topics import topics
 
     text = "\n".join(topics[name] for name in sorted(topics))
-    tokens, alphabet = encoded(text)
-    return Stream(tokens, alphabet, hashlib.sha256(text.encode()).hexdigest(), context, validation, validation_tokens)
+    tokens, alphabet = encode_characters(text)
+    return TokenStream(
+        tokens, alphabet, hashlib.sha256(text.encode()).hexdigest(), context, validation, validation_tokens
+    )

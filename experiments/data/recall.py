@@ -6,11 +6,11 @@ import torch
 from annotated_types import Ge
 
 from components.domains import Count
-from experiments.data import IGNORED, Batch, Task, datas
+from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 
 @datas.register("recall")
-class Recall(Task):
+class Recall(SyntheticTask):
     """k₁ v₁ … k_n v_n, then all keys once more in another order; scored is the value after each of these
 
     Keys are different tokens of the vocabulary's first half, values any tokens of the second. Chance: 2/V, or 1/n

@@ -3,11 +3,11 @@
 import torch
 
 from components.domains import Count, Several
-from experiments.data import IGNORED, Batch, Task, datas
+from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 
 @datas.register("sense")
-class Sense(Task):
+class Sense(SyntheticTask):
     """a cue, `distance` − 1 fillers, a word of several senses; scored is its sense under this cue, after the word
 
     sense = (word + cue) mod senses, so that neither says anything alone; chance 1/senses.

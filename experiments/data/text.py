@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from components.domains import Count, ProperShare, Several
-from experiments.alphabet import OTHER, Alphabet, Bytes
-from experiments.data import Stream, datas, encoded
+from experiments.data import TokenStream, datas, encode_characters
+from experiments.data._vocabulary import OTHER, ByteVocabulary, Vocabulary
 
 WORD = r"\w+|[^\w\s]"
 
@@ -34,7 +34,7 @@ def text(
     words: Several = 10_000,
     validation: ProperShare = 0.1,
     validation_tokens: Count = 65_536,
-) -> Stream:
+) -> TokenStream:
     """The characters (UTF-8), bytes or words of one file; its last part validates
 
     Bytes are mapped, not read, so a file may be larger than memory. A word is a run of letters, digits and
@@ -48,15 +48,15 @@ def text(
         raise ValueError(f"data.path={path} is empty")
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
-    read: dict[Unit, Callable[[], tuple[Tensor, Alphabet]]] = {
-        Unit.bytes: lambda: (torch.from_file(str(path), size=path.stat().st_size, dtype=torch.uint8), Bytes()),
-        Unit.characters: lambda: encoded(_read(path)),
+    read: dict[Unit, Callable[[], tuple[Tensor, Vocabulary]]] = {
+        Unit.bytes: lambda: (torch.from_file(str(path), size=path.stat().st_size, dtype=torch.uint8), ByteVocabulary()),
+        Unit.characters: lambda: encode_characters(_read(path)),
         Unit.words: lambda: _worded(_read(path), words, validation),
     }
-    return Stream(*read[Unit(unit)](), f"{content}/{Unit(unit)}", context, validation, validation_tokens)
+    return TokenStream(*read[Unit(unit)](), f"{content}/{Unit(unit)}", context, validation, validation_tokens)
 
 
-def _worded(text: str, most: int, validation: float) -> tuple[Tensor, Alphabet]:
+def _worded(text: str, most: int, validation: float) -> tuple[Tensor, Vocabulary]:
     """Words as numbers, 1 for the most frequent of the training part, and the words.
 
     >>> tokens, alphabet = _worded("a cat, a dog, a bird", 3, 0.2)
@@ -66,7 +66,7 @@ def _worded(text: str, most: int, validation: float) -> tuple[Tensor, Alphabet]:
     found = re.findall(WORD, text)
     counts = Counter(found[: len(found) - round(validation * len(found))])
     numbers = {word: number for number, (word, _) in enumerate(counts.most_common(most - 1), start=1)}
-    return torch.tensor([numbers.get(word, 0) for word in found], dtype=torch.int32), Alphabet(
+    return torch.tensor([numbers.get(word, 0) for word in found], dtype=torch.int32), Vocabulary(
         [OTHER, *numbers], " ", WORD
     )
 

@@ -1,27 +1,22 @@
 """What queries look at: how evenly, how surely, how hard."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.attention.softmax import Softmax
 from components.model import Decoder
-from experiments.diagnostic import Look, diagnostics
-from experiments.measure import Measure
-from experiments.observe import Read, Seen, reading
-
-if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
+from experiments.instruments.trace import AttentionInputs, ForwardTrace, attention_cores
 
 UNITS = {"entropy": "share of ln n", "saturation": "1", "max_logit": "1"}
 
 
 @diagnostics.register("attention")
-class AttentionShares(Look):
+class AttentionShares(ModelDiagnostic):
     """Of each query's shares p of the n > 1 keys that it may see, in every layer and on the whole: entropy H(p) / ln n;
     saturation, the largest p; the largest logit q·k; the median Frobenius norm of softmax's Jacobian diag(p) − p pᵀ
 
@@ -32,7 +27,7 @@ class AttentionShares(Look):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """For each layer that attends, and the whole."""
-        cores = reading(model)
+        cores = attention_cores(model)
         suffixes = ["", *(f"/{place}" for place in cores)] if cores else []
         named = [(f"attention/{name}{end}", unit) for name, unit in UNITS.items() for end in suffixes]
         found = [Measure(name, unit, reduction="median") for name, unit in named]
@@ -41,24 +36,24 @@ class AttentionShares(Look):
         least = [Measure("attention/entropy_minimum", UNITS["entropy"], reduction="median")] if cores else []
         return [*found, *least]
 
-    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
-        if not seen.reads:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
+        if not seen.attention:
             return
-        found = {place: statistics(read) for place, read in seen.reads.items()}
+        found = {place: statistics(read) for place, read in seen.attention.items()}
         for name in (*UNITS, "jacobian"):
             values = {place: each[name] for place, each in found.items() if name in each}
             for place, value in values.items():
-                task.recorder.record(f"attention/{name}/{place}", value)
+                trial.recorder.record(f"attention/{name}/{place}", value)
             if values:
                 every = torch.stack(list(values.values()))
-                task.recorder.record(f"attention/{name}", every.max() if name == "max_logit" else every.mean())
+                trial.recorder.record(f"attention/{name}", every.max() if name == "max_logit" else every.mean())
         least = torch.stack([each["entropy_minimum"] for each in found.values()]).min()
-        task.recorder.record("attention/entropy_minimum", least)
+        trial.recorder.record("attention/entropy_minimum", least)
 
 
-def statistics(read: Read) -> dict[str, Tensor]:
+def statistics(read: AttentionInputs) -> dict[str, Tensor]:
     """One layer's numbers, in float32; NaN where no query sees two keys or all shares are zero."""
-    visible, shares = read.visible(), read.shares().float()
+    visible, shares = read.visible_keys(), read.weights().float()
     seen = visible.sum(-1).expand(shares.shape[:-1])
     total = shares.sum(-1)
     p = shares / total.unsqueeze(-1)

@@ -1,23 +1,18 @@
 """How much of the stream a branch has written."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 
+from analysis.record.measure import Measure
 from components.model import Decoder
-from experiments.diagnostic import Look, diagnostics
-from experiments.measure import Measure
-from experiments.observe import Seen, joining
-
-if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
+from experiments.instruments.trace import ForwardTrace, residual_modules
 
 
 @diagnostics.register("branch")
-class Branch(Look):
+class Branch(ModelDiagnostic):
     """Dependency of a sublayer on its branch: Var f / Var (x + f), f what the branch adds to the stream x
 
     With another residual than x + f, f is what the branch changes in it: residual(x, f) − residual(x, 0).
@@ -26,9 +21,9 @@ class Branch(Look):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """For each sublayer."""
-        return [Measure(f"branch/{place}", "1") for place in joining(model)]
+        return [Measure(f"branch/{place}", "1") for place in residual_modules(model)]
 
-    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
-        for place, joined in seen.joins.items():
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
+        for place, joined in seen.residuals.items():
             without = joined.residual(joined.x, torch.zeros_like(joined.update))
-            task.recorder.record(f"branch/{place}", (joined.y - without).float().var() / joined.y.float().var())
+            trial.recorder.record(f"branch/{place}", (joined.y - without).float().var() / joined.y.float().var())

@@ -1,21 +1,17 @@
 """How a trained model does on sequences of other lengths than those it was trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import torch
 from annotated_types import MinLen
 
+from analysis.record.measure import Measure
 from components.domains import Count, Distinct
 from components.model import Decoder
 from experiments.data import IGNORED, Data
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure
-
-if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+from experiments.instruments.observed_trial import ObservedTrial
 
 
 @diagnostics.register("extrapolation")
@@ -31,7 +27,7 @@ class Extrapolation(Diagnostic):
     ) -> None:
         self.lengths, self.last = lengths, last
 
-    def refuse(self, model: Decoder, at: Callable[[int], Data]) -> None:
+    def refuse_model(self, model: Decoder, at: Callable[[int], Data]) -> None:
         """Raises ValueError for a length that the model or its data cannot have."""
         for length in self.lengths:
             if length < self.last:
@@ -47,10 +43,10 @@ class Extrapolation(Diagnostic):
         """A loss for each length."""
         return [Measure(f"extrapolation/{length}", "nats/token", "lower") for length in self.lengths]
 
-    def on_trained(self, task: LanguageModeling) -> None:
+    def on_trained(self, trial: ObservedTrial) -> None:
         for length in self.lengths:
-            batches = task.held_out(length)
+            batches = trial.held_out(length)
             targets = torch.cat([batch.targets[:, -self.last :] for batch in batches])
-            losses = [task.objective(task.model(batch.inputs), batch.targets)[:, -self.last :] for batch in batches]
+            losses = [trial.objective(trial.model(batch.inputs), batch.targets)[:, -self.last :] for batch in batches]
             mean = torch.cat(losses).double().sum() / (targets != IGNORED).sum()
-            task.recorder.record(f"extrapolation/{length}", mean)
+            trial.recorder.record(f"extrapolation/{length}", mean)

@@ -1,29 +1,24 @@
 """How much of the past reaches the present."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.domains import Count, Index
 from components.initialise import key
 from components.model import Decoder
-from experiments.diagnostic import Look, diagnostics
-from experiments.measure import Measure
-from experiments.observe import START, Seen, observed, places
-
-if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
+from experiments.instruments.trace import START, ForwardTrace, stream_places, trace_forward
 
 SEQUENCES = 2
 
 
 @diagnostics.register("gradient_through_time")
-class GradientThroughTime(Look):
+class GradientThroughTime(ModelDiagnostic):
     """G(k) = ‖∂x'_T/∂x_(T−k)‖_F, x the stream before the first layer and x' after the last, in float64
 
     At k = 0, 1, 2, 4, …; `farthest` is G(T − 1)/G(0); ln G is fitted over all k > 0 by −k/`tokens` (exponential) and by
@@ -40,13 +35,13 @@ class GradientThroughTime(Look):
         curve = [Measure(f"gradient_through_time/{k}", "1") for k in distances(model.sizes.context)]
         return [*curve, *(Measure(f"gradient_through_time/{name}", unit) for name, unit in UNITS.items())]
 
-    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
-        exact = copy.deepcopy(task.model).cpu().double()
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
+        exact = copy.deepcopy(trial.model).cpu().double()
         gradient = through_time(exact, seen.tokens[:SEQUENCES].cpu(), self.projections)
         for k in distances(len(gradient)):
-            task.recorder.record(f"gradient_through_time/{k}", gradient[k])
+            trial.recorder.record(f"gradient_through_time/{k}", gradient[k])
         for name, value in fits(gradient).items():
-            task.recorder.record(f"gradient_through_time/{name}", value)
+            trial.recorder.record(f"gradient_through_time/{name}", value)
 
 
 UNITS = {"farthest": "1", "tokens": "tokens", "exponent": "1", "exponential_by": "AIC"}
@@ -60,8 +55,8 @@ def distances(length: int) -> list[int]:
 @torch.enable_grad()
 def through_time(model: Decoder, tokens: Tensor, projections: int) -> Tensor:
     """G(k) at k = 0 … T − 1, root mean square over sequences and random projections of x'_T."""
-    seen = observed(model, tokens)
-    start, end = seen.stream[START], seen.stream[places(model)[-1]]
+    seen = trace_forward(model, tokens)
+    start, end = seen.stream[START], seen.stream[stream_places(model)[-1]]
     generator = torch.Generator().manual_seed(key("gradient_through_time"))
     total = torch.zeros(start.shape[1], dtype=start.dtype)
     for _ in range(projections):

@@ -1,17 +1,12 @@
 """The gradient of every single matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from analysis.record.measure import Measure
 from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.measure import Measure
-
-if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+from experiments.instruments.observed_trial import ObservedTrial
 
 
 @diagnostics.register("matrix_gradient")
@@ -30,14 +25,14 @@ class MatrixGradient(Diagnostic):
         """One for each matrix, and once more for those of the last layer."""
         return [Measure(f"matrix_gradient/{name}", "nats/token", reduction="median") for name in matrices(model)]
 
-    def on_fit_start(self, task: LanguageModeling) -> None:
-        self._places = matrices(task.model)
+    def on_fit_start(self, trial: ObservedTrial) -> None:
+        self._places = matrices(trial.model)
 
-    def on_before_optimizer_step(self, task: LanguageModeling) -> None:
-        if task.step % self.every == 0:
-            norms = task.gradient_norms()
+    def on_before_optimizer_step(self, trial: ObservedTrial) -> None:
+        if trial.step % self.every == 0:
+            norms = trial.gradient_norms()
             for name, place in self._places.items():
-                task.recorder.record(f"matrix_gradient/{name}", norms[place])
+                trial.recorder.record(f"matrix_gradient/{name}", norms[place])
 
 
 def matrices(model: Decoder) -> dict[str, int]:

@@ -1,23 +1,18 @@
 """Where in the stream the answer lies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Logits
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.intervene import patched
-from experiments.measure import Measure
-from experiments.observe import observed, places
-
-if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+from experiments.instruments.intervene import patching_stream
+from experiments.instruments.observed_trial import ObservedTrial
+from experiments.instruments.trace import stream_places, trace_forward
 
 
 @diagnostics.register("patching")
@@ -32,28 +27,28 @@ class Patching(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Two for each place."""
-        spots = [f"patching/{where}/{place}" for where in ("answer", "elsewhere") for place in places(model)]
+        spots = [f"patching/{where}/{place}" for where in ("answer", "elsewhere") for place in stream_places(model)]
         return [Measure(name, "share") for name in spots]
 
-    def on_trained(self, task: LanguageModeling) -> None:
-        batch = task.held_out(task.model.sizes.context)[0]
+    def on_trained(self, trial: ObservedTrial) -> None:
+        batch = trial.held_out(trial.model.sizes.context)[0]
         rows, donors, position = pairs(batch)
         if not len(rows):
             return
-        answer = torch.arange(batch.inputs.shape[1], device=task.device) == position[:, None]
+        answer = torch.arange(batch.inputs.shape[1], device=trial.device) == position[:, None]
         own, others = batch.targets[rows, position], batch.targets[donors, position]
-        tokens, donor = batch.inputs[rows], observed(task.model, batch.inputs[donors])
+        tokens, donor = batch.inputs[rows], trace_forward(trial.model, batch.inputs[donors])
 
         def difference(logits: Logits) -> Tensor:
             at = logits[torch.arange(len(rows)), position]
             return (at.gather(1, others[:, None]) - at.gather(1, own[:, None])).mean()
 
-        low, high = difference(task.model.forward(tokens)), difference(donor.logits)
+        low, high = difference(trial.model.forward(tokens)), difference(donor.logits)
         for name, where in {"answer": answer, "elsewhere": ~answer}.items():
             for place, stream in donor.stream.items():
-                with patched(task.model, place, where, stream):
-                    share = (difference(task.model.forward(tokens)) - low) / (high - low)
-                task.recorder.record(f"patching/{name}/{place}", share)
+                with patching_stream(trial.model, place, where, stream):
+                    share = (difference(trial.model.forward(tokens)) - low) / (high - low)
+                trial.recorder.record(f"patching/{name}/{place}", share)
 
 
 def pairs(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:

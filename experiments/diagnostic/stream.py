@@ -1,29 +1,24 @@
 """The residual stream: how large it is, how uneven, how alike its tokens become."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Hidden
-from experiments.diagnostic import Look, diagnostics
-from experiments.measure import Measure
-from experiments.observe import Seen, places
-
-if TYPE_CHECKING:
-    from experiments.task import LanguageModeling
+from experiments.diagnostic import ModelDiagnostic, diagnostics
+from experiments.instruments.observed_trial import ObservedTrial
+from experiments.instruments.trace import ForwardTrace, stream_places
 
 NAMES = ("rms", "kurtosis", "outlier", "rank", "cosine")
 FAR, LAYERS, TOKENS = 6.0, 0.25, 0.06  # what makes a feature an outlier
 
 
 @diagnostics.register("stream")
-class Stream(Look):
+class Stream(ModelDiagnostic):
     """The stream before the first layer and after each: root mean square; kurtosis mean x⁴ / (mean x²)² of a token's
     features (3 if normal); outlier, the largest |x| over the root mean square; rank ‖X − 1x̄ᵀ‖_F / ‖X‖_F, 0 where all
     tokens are one; cosine, the mean over pairs of tokens
@@ -36,14 +31,14 @@ class Stream(Look):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """For each place."""
-        found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in places(model)]
+        found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in stream_places(model)]
         return [*found, Measure("stream/outlier_features", "features")]
 
-    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         for place, x in seen.stream.items():
             for name, value in statistics(x.detach()).items():
-                task.recorder.record(f"stream/{name}/{place}", value)
-        task.recorder.record("stream/outlier_features", outlier_features(list(seen.stream.values())))
+                trial.recorder.record(f"stream/{name}/{place}", value)
+        trial.recorder.record("stream/outlier_features", outlier_features(list(seen.stream.values())))
 
 
 def statistics(x: Hidden) -> dict[str, Tensor]:

@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from analysis.paper import write_paper
-from analysis.report import write_report
-from analysis.results import opened
+from analysis.page.paper import write_paper
+from analysis.page.report import write_report
+from analysis.statistics.effects import paired_effects
+from analysis.tables.results import read_results
 
 SEEDS = 200
 ARMS = ["norm=layernorm", "norm=none", "norm=late", "norm=nan", "norm=gone", "norm=single"]
@@ -132,10 +133,10 @@ def test_a_folder_to_which_everything_happened_gives_a_right_page_number_by_numb
 
 
 def test_numbers_on_the_page_are_those_of_the_tables(home: Path) -> None:
-    results = opened(home)
+    results = read_results(home)
     table = results.endpoints["val/loss"]
     changes = (table["norm=gone"] - table["norm=layernorm"]).dropna()
-    effects = results.effects()
+    effects = paired_effects(results)
     found = effects[(effects.arm == "norm=gone") & (effects.endpoint == "val/loss")]
     assert found.effect.to_list() == [pytest.approx(changes.mean())]
     assert found.deviation.to_list() == [pytest.approx(changes.std())]
@@ -148,7 +149,7 @@ def test_another_time_zone_and_another_locale_give_the_same_bytes(write_study: W
     names = ("report.html", "report.md", "effects.csv", "verdicts.txt")
     before = {name: (home / name).read_bytes() for name in names}
     given = {**os.environ, "TZ": "Pacific/Kiritimati", "LC_ALL": "C", "LANG": "C"}
-    line = [sys.executable, "-m", "experiments.cli", "report", "planted", "--results", str(home.parents[1])]
+    line = [sys.executable, "-m", "experiments.commands.main", "report", "planted", "--results", str(home.parents[1])]
     subprocess.run(line, env=given, check=True, capture_output=True, cwd=Path(__file__).parents[2])
     assert {name: (home / name).read_bytes() for name in names} == before
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from annotated_types import Ge, Interval, Len, MultipleOf
 
-from components.broken import BrokenContract
-from components.contract import has_plain_knobs
+from components.contract.broken import BrokenContract
+from components.contract.checks import has_plain_knobs
 from components.domains import (
     Count,
     Distinct,

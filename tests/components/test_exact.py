@@ -10,7 +10,7 @@ from torch import nn
 
 from components.attention import attentions
 from components.attention.softmax import Softmax
-from components.example import COMPANIONS
+from components.contract.example import COMPANIONS
 from components.ffn import ffns
 from components.mask import additive, masks
 from components.mixer import mixers

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from components.example import COMPANIONS
+from components.contract.example import COMPANIONS
 from components.initialise import draw
 from components.model import Decoder, assemble
 from components.parts import Parts, Sizes

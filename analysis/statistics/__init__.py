@@ -1,0 +1,1 @@
+"""Effects, intervals, tests, power, rates and curves. It imports `analysis.tables` and `analysis.record`."""

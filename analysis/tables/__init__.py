@@ -1,0 +1,1 @@
+"""The record as tables of pandas. It imports `analysis.record`."""

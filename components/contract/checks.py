@@ -1,0 +1,129 @@
+"""Promises that every registered part keeps, checked from its kind's own annotations.
+
+A new part is under contract by existing. The checks need no test framework, so that whoever
+installed the package can run them on a part of their own.
+"""
+
+import inspect
+import types
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+import torch
+from torch import Tensor, nn
+
+from components.contract.broken import BrokenContract
+from components.contract.causality import explains_itself, feels_no_future, goes_on, sees_no_future
+from components.contract.example import EXTENTS, ContractCall, as_tuple, contract_calls, make_part
+from components.domains import admits, worded
+from components.registry import Registry
+from components.sublayer import NoBranch
+
+KNOB_TYPES = (bool, int, float, str, Path)
+
+
+def states_its_formula(registry: Registry[Any], name: str) -> None:
+    """The docstring opens with a formula and names its source, unless it changes nothing."""
+    text = inspect.getdoc(registry[name]) or ""
+    if "Source:" not in text and not text.startswith("y = "):
+        raise BrokenContract("its docstring names no source: open it with the formula and add a line `Source: …`")
+
+
+def has_plain_knobs(registry: Registry[Any], name: str) -> None:
+    """Every knob has a type that configuration files can hold, and a default in its domain; at most one is a switch."""
+    knobs = registry.knobs(name)
+    for knob, (hint, _) in knobs.items():
+        plain = [each for each in get_args(hint) or (hint,) if each is not Ellipsis]
+        if not all(isinstance(t, type) and issubclass(t, (*KNOB_TYPES, Enum, types.NoneType)) for t in plain):
+            raise BrokenContract(
+                f"its knob {knob} is a {hint}: use int, float, bool, str, Path, an Enum or a tuple of these"
+            )
+    for knob, domain in registry.domains(name).items():
+        if (default := knobs[knob][1]) is not inspect.Parameter.empty and not admits(domain, default):
+            raise BrokenContract(f"its knob {knob} is {default} by default: must be {worded(domain)}")
+    if len(switches := [knob for knob, (hint, _) in knobs.items() if hint is bool]) > 1:
+        raise BrokenContract(
+            f"it has {len(switches)} boolean knobs ({', '.join(switches)}): one part, one switch at most"
+        )
+
+
+def keeps_shape_and_type(registry: Registry[Any], name: str) -> None:
+    """Results have the declared shapes, and the type of the inputs, in float32 and bfloat16."""
+    for dtype in (torch.float32, torch.bfloat16):
+        part = make_part(registry, name)
+        part = part.to(dtype) if isinstance(part, nn.Module) else part
+        for call in contract_calls(registry):
+            results = call.results_of(part, call.arguments(dtype))
+            for result, promise in zip(results, call.promises, strict=True):
+                _same(call, result, promise, dtype if call.axes else None)
+
+
+def _same(call: ContractCall, result: Any, promise: Any, dtype: torch.dtype | None) -> None:
+    """One result against its promise; its type too, unless no input says which."""
+    if promise is float and not (isinstance(result, float) and 0 < result < float("inf")):
+        raise BrokenContract(f"{call.method} gave {result!r}, must be a positive finite number")
+    if get_origin(promise) is not Annotated or not isinstance(result, Tensor):
+        return
+    shape, axes = tuple(result.shape), get_args(promise)[1]
+    if shape != tuple(EXTENTS[axis] for axis in axes.split()):
+        raise BrokenContract(
+            f"{call.method} gave the shape {shape}, must be {axes} = {tuple(EXTENTS[a] for a in axes.split())}"
+        )
+    if dtype is not None and result.dtype not in (dtype, torch.bool):
+        raise BrokenContract(f"{call.method} gave {result.dtype} for inputs of {dtype}")
+
+
+def sends_gradient(registry: Registry[Any], name: str) -> None:
+    """A finite gradient reaches every parameter and every input that the part does not declare ignored."""
+    part = make_part(registry, name)
+    if isinstance(part, NoBranch) or not isinstance(part, nn.Module):
+        return
+    read: dict[str, Tensor] = {}
+    for call in contract_calls(registry):
+        arguments = call.arguments()
+        results = [r for r in call.results_of(part, arguments) if isinstance(r, Tensor) and r.requires_grad]
+        if results:
+            torch.stack([result.square().sum() for result in results]).sum().backward()
+        if call.method == "__call__":
+            read |= {name: arguments[name] for name in call.axes if name not in getattr(part, "ignores", ())}
+    for what, tensor in {**dict(part.named_parameters()), **read}.items():
+        if tensor.grad is None or not bool(tensor.grad.isfinite().all()):
+            raise BrokenContract(f"{what} gets {'no' if tensor.grad is None else 'a non-finite'} gradient")
+
+
+def repeats_itself(registry: Registry[Any], name: str) -> None:
+    """Two calls agree, and so does a copy with the same state; the state holds parameters only."""
+    part, copy = make_part(registry, name), make_part(registry, name)
+    if not isinstance(part, nn.Module):
+        return
+    if extra := set(part.state_dict()) - {n for n, _ in part.named_parameters(remove_duplicate=False)}:
+        raise BrokenContract(f"it saves {sorted(extra)}, which are no parameters: a model must load at another context")
+    copy.load_state_dict(part.state_dict())
+    for call in contract_calls(registry):
+        first, *others = (call.results_of(p, call.arguments()) for p in (part, part, copy))
+        if not all(_equal(first, other) for other in others):
+            raise BrokenContract(f"{call.method} gave two different results for the same input and weights")
+
+
+def compiles(registry: Registry[Any], name: str) -> None:
+    """torch.compile leaves every result as it is, bit for bit (`aot_eager`, which changes no arithmetic)."""
+    part = make_part(registry, name)
+    if not isinstance(part, nn.Module):
+        return
+    for call in contract_calls(registry):
+        torch.compiler.reset()
+        compiled = torch.compile(call.method_of(part), backend="aot_eager")
+        if not _equal(call.results_of(part, call.arguments()), as_tuple(compiled(*call.arguments().values()))):
+            raise BrokenContract(f"{call.method} gives other results under torch.compile")
+
+
+def _equal(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
+    return all(torch.equal(a, b) if isinstance(a, Tensor) else a == b for a, b in zip(first, second, strict=True))
+
+
+CHECKS: tuple[Callable[[Registry[Any], str], None], ...] = (
+    states_its_formula, has_plain_knobs, keeps_shape_and_type, sends_gradient,
+    repeats_itself, compiles, sees_no_future, feels_no_future, explains_itself, goes_on,
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""Pages of studies, and two studies side by side."""
+
+from collections.abc import Sequence
+
+from analysis.page.compare import comparison_lines, settings_lines, shared_trials
+from analysis.page.paper import write_paper
+from analysis.page.report import write_page
+from analysis.page.several_studies import page_name, write_overview
+from analysis.record.study_file import find_study, study_names
+from analysis.tables.results import Results, read_results
+from experiments.commands.arguments import command_parser
+
+FORMATS = ("page", "paper")
+INDEX = "index"  # the name of the page of all studies
+
+
+def report(words: list[str]) -> None:
+    """`knockout report [STUDY …]`: write the pages of these studies, or of all; print verdicts and paths.
+
+    Raises FileNotFoundError for a study that the results folder does not have, and for a folder without studies.
+    """
+    parser = command_parser("report", "Write the pages of studies again from the results folder.")
+    parser.add_argument("studies", nargs="*", help="names of studies (default: all); several get one joint page too")
+    parser.add_argument("--format", default="page", choices=FORMATS, help="page, or paper: LaTeX, PDF, BibTeX")
+    arguments = parser.parse_args(words)
+    names = dict.fromkeys(arguments.studies or study_names(arguments.results))
+    studies = [read_results(find_study(arguments.results, name)) for name in names]
+    for study in studies:
+        path, verdicts = write_page(study)
+        print(f"{verdicts}\nreport: {path.absolute()}")
+        if arguments.format == "paper":
+            print(f"paper: {write_paper(study.home).absolute()}")
+    if not arguments.studies:
+        print(_write_index(studies))
+    elif len(studies) > 1:
+        print(f"these {len(studies)} studies: {write_overview(studies, page_name(studies)).absolute()}")
+
+
+def _write_index(studies: Sequence[Results]) -> str:
+    """Write the page of all studies but those in which arms only chose their settings."""
+    tuning = {study.study.get("tuning") for study in studies}
+    shown = [study for study in studies if study.study["name"] not in tuning]
+    return f"all studies: {write_overview(shown, INDEX).absolute()}"
+
+
+def compare(words: list[str]) -> None:
+    """`knockout compare A B`: the effects that both studies measure, and how the settings of their baselines differ."""
+    parser = command_parser("compare", "Show the effects of two studies side by side.")
+    parser.add_argument("studies", nargs=2, metavar="STUDY", help="the studies' names")
+    arguments = parser.parse_args(words)
+    first, second = (read_results(find_study(arguments.results, name)) for name in arguments.studies)
+    if first.home == second.home:
+        raise ValueError(f"{first.study['name']} is compared with itself; name two studies")
+    print(f"{comparison_lines(first, second)}\n{settings_lines(first, second)}")
+    if common := shared_trials(first, second):
+        print(f"the studies share {common} trials, so that intervals of independent studies mean little")

@@ -1,0 +1,1 @@
+"""What a trial's folder goes through: leases, states, earlier attempts, the environment."""

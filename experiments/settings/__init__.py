@@ -1,0 +1,1 @@
+"""From words to settings: the schema, overrides, plugins, errors. It imports the kinds."""

@@ -1,0 +1,1 @@
+"""MLflow as a live view of the record. It imports `lifecycle` and `analysis.record`."""

@@ -1,0 +1,178 @@
+"""A study's trials as runs in MLflow: what they are called, what they carry, which values they have been sent."""
+
+import csv
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from mlflow import MlflowClient
+
+from analysis.record.history import read_history
+from analysis.record.layout import CONFIG, STUDY
+from analysis.record.summary import read_summary
+from experiments.lifecycle.state import COMPLETE, trial_state
+from experiments.tracking.export import history_points, mlflow_name, run_parameters, step_stride
+
+METRICS_PER_BATCH, PARAMETERS_PER_BATCH = 1000, 100  # metrics and parameters that MLflow takes at once
+
+
+RUN_STATUS = {
+    "finished": "FINISHED", "diverged": "FINISHED", "running": "RUNNING", "stopped": "KILLED", "failed": "FAILED",
+}  # fmt: skip
+
+
+@dataclass
+class TrialRun:
+    """A trial's run in MLflow: what it is called and carries, and what MLflow was told of it."""
+
+    key: str
+    tags: dict[str, str]
+    folder: Path
+    run: str = ""
+    step: int = -1
+    state: str = ""
+    stamp: int = 0
+
+
+@dataclass
+class MlflowStudy:
+    """A study as MLflow shows it: an experiment, a parent run, a child run for each trial that has begun."""
+
+    client: "MlflowClient"
+    home: Path
+    experiment: str
+    parent: str
+    children: list[TrialRun]
+
+    @classmethod
+    def of(cls, home: Path, uri: str) -> "MlflowStudy":
+        """Find or make the study's experiment and its parent run; a study that is run again continues its runs.
+
+        An experiment that was deleted is restored.
+        """
+        from mlflow import MlflowClient
+
+        study = yaml.safe_load((home / STUDY).read_text(encoding="utf-8"))
+        client = MlflowClient(tracking_uri=uri)
+        experiment = _find_or_create_experiment(
+            client, study["name"], (home.parents[1] / "mlartifacts").absolute().as_uri()
+        )
+        known = {run.data.tags.get("knockout.key", ""): run for run in search_runs(client, experiment)}
+        if "study" not in known:
+            tags = {"knockout.key": "study", "study": study["name"], "mlflow.note.content": study["question"]}
+            known["study"] = client.create_run(experiment, run_name=study["name"], tags=tags)
+        parent = known["study"].info.run_id
+        if known["study"].info.status != "RUNNING":
+            client.update_run(parent, status="RUNNING")
+        children = [_trial_run(home, study["name"], parent, row) for row in study["trials"]]
+        for child in (child for child in children if child.key in known):
+            tags = known[child.key].data.tags
+            child.run, child.step = known[child.key].info.run_id, int(tags.get("knockout.step", -1))
+            child.state = tags.get("status", "")
+        return cls(client, home, experiment, parent, children)
+
+    def update(self) -> None:
+        """Send what the histories have that MLflow has not, and what has become of each trial."""
+        for child in self.children:
+            now = trial_state(child.folder)
+            if now == "left" or (now == child.state and now in COMPLETE):
+                continue
+            if not child.run:
+                self._create_run(child)
+            self._send_history(child)
+            if now != child.state:
+                self._set_state(child, now)
+
+    def _create_run(self, child: TrialRun) -> None:
+        name = f"{child.tags['arm']} · seed {child.tags['seed']}"
+        tags = child.tags | {"knockout.key": child.key}
+        child.run = self.client.create_run(self.experiment, run_name=name, tags=tags).info.run_id
+        given = list(run_parameters(child.folder))
+        for start in range(0, len(given), PARAMETERS_PER_BATCH):
+            self.client.log_batch(child.run, params=given[start : start + PARAMETERS_PER_BATCH])
+
+    def _send_history(self, child: TrialRun) -> None:
+        """Points after the last step that was sent; their stamp stays until all have arrived, so none comes twice."""
+        from mlflow.entities import Metric
+
+        history = read_history(child.folder)
+        last = -1 if history is None else history["step"][-1].as_py()
+        if history is None or last <= child.step:
+            return
+        child.stamp = child.stamp or int(time.time() * 1000)
+        sent = [
+            Metric(mlflow_name(name), value, child.stamp, step)
+            for name, value, step in history_points(history, child.step, step_stride(child.folder))
+        ]
+        for start in range(0, len(sent), METRICS_PER_BATCH):
+            self.client.log_batch(child.run, metrics=sent[start : start + METRICS_PER_BATCH])
+        self.client.set_tag(child.run, "knockout.step", str(last))
+        child.step, child.stamp = last, 0
+
+    def _set_state(self, child: TrialRun, now: str) -> None:
+        """What has become of a trial; a finite number says whether it diverged, as NaN sorts nowhere."""
+        summary = read_summary(child.folder)
+        if summary is not None:
+            self.client.log_metric(child.run, "diverged", float(now == "diverged"), step=summary["steps"])
+        if now == "diverged" and summary is not None:
+            self.client.set_tag(child.run, "diverged_step", str(summary["diverged_step"]))
+        self.client.set_tag(child.run, "status", now)
+        if RUN_STATUS[now] == "RUNNING":
+            self.client.update_run(child.run, status="RUNNING")
+        else:
+            self.client.set_terminated(child.run, RUN_STATUS[now])
+        child.state = now
+
+    def conclude(self, *, whole: bool) -> None:
+        """A whole study's parent gets effects, verdicts and report; its state is that of its trials."""
+        if whole:
+            self._log_effects()
+        states = {trial_state(child.folder) for child in self.children}
+        running, failed = "running" in states, not states <= {*COMPLETE}
+        self.client.update_run(self.parent, status="RUNNING") if running else self.client.set_terminated(
+            self.parent, "FINISHED" if not failed else "FAILED" if whole else "KILLED"
+        )
+
+    def _log_effects(self) -> None:
+        with (self.home / "effects.csv").open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        logged = self.client.get_run(self.parent).data.metrics
+        for row in rows:
+            name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
+            if logged.get(name) != value:
+                self.client.log_metric(self.parent, name, value)
+        study = yaml.safe_load((self.home / STUDY).read_text(encoding="utf-8"))
+        note = "\n\n".join([study["question"], *(row["sentence"] for row in rows)])
+        self.client.set_tag(self.parent, "mlflow.note.content", note)
+        self.client.log_artifact(self.parent, str(self.home / "report.html"))
+
+
+def _find_or_create_experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
+    found = client.get_experiment_by_name(name)
+    if found is None:
+        return client.create_experiment(name, artifact_location=artifacts)
+    if found.lifecycle_stage == "deleted":
+        client.restore_experiment(found.experiment_id)
+    return found.experiment_id
+
+
+def _trial_run(home: Path, study: str, parent: str, row: Mapping[str, Any]) -> TrialRun:
+    """A trial's run: one that another study asked for first says so."""
+    folder = home.parents[1] / "trials" / row["id"]
+    tags = {"mlflow.parentRunId": parent, "study": study, "arm": row["arm"], "seed": str(row["seed"])}
+    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
+    first = config.get("asked_by", study)
+    tags |= {"trial": row["id"]} | ({"reused_from": first} if first != study else {})
+    return TrialRun(f"{row['arm']} · seed {row['seed']} {row['id']}", tags, folder)
+
+
+def search_runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:
+    """All runs of an experiment, over as many pages as MLflow makes of them."""
+    page = client.search_runs([experiment], max_results=1000)
+    yield from page
+    while page.token:
+        page = client.search_runs([experiment], max_results=1000, page_token=page.token)
+        yield from page
