@@ -45,7 +45,7 @@ def bare(config: dict[str, Any]) -> float:
     """CPU seconds of the same in a loop."""
     start = time.process_time()
     data = build.build_data(config)
-    model, _ = build.build_model(config, data.vocabulary)
+    model, _ = build.build_model(config, data.vocabulary_size)
     _, make_optimizer, make_schedule = build.build_training(config)
     optimizer = make_optimizer(model)
     schedule = make_schedule(optimizer)

@@ -76,7 +76,7 @@ class SkippedSublayer(SublayerBase):
 
 
 class NoBranch(nn.Module):
-    """The branch y = 0; a model leaves its sublayer out (`Absent`)."""
+    """The branch y = 0; a model leaves its sublayer out (`SkippedSublayer`)."""
 
     def forward(self, x: Hidden, *more: nn.Module) -> Hidden:
         return torch.zeros_like(x)

@@ -44,7 +44,7 @@ def interval_text(effect: Mapping[str, Any]) -> str:
 def signed_number(value: float) -> str:
     """Three digits and a sign.
 
-    >>> signed(-0.04812), signed(0.0), signed(float("nan"))
+    >>> signed_number(-0.04812), signed_number(0.0), signed_number(float("nan"))
     ('−0.0481', '0', '–')
     """
     return "–" if pd.isna(value) else "0" if value == 0 else f"{value:+.3g}".replace("-", "−")
@@ -53,7 +53,7 @@ def signed_number(value: float) -> str:
 def plain_number(value: float, beyond: str = "∞") -> str:
     """Three digits; a word for what is beyond all numbers.
 
-    >>> plain(0.012345), plain(float("nan")), plain(float("inf"), "never")
+    >>> plain_number(0.012345), plain_number(float("nan")), plain_number(float("inf"), "never")
     ('0.0123', '–', 'never')
     """
     return "–" if pd.isna(value) else beyond if isinf(value) else f"{value:.3g}"
@@ -62,7 +62,7 @@ def plain_number(value: float, beyond: str = "∞") -> str:
 def markdown_cell(value: Any) -> str:
     r"""Text that no Markdown takes for markup.
 
-    >>> cell("a_$b$|<b>")
+    >>> markdown_cell("a_$b$|<b>")
     'a\\_\\$b\\$\\|\\<b\\>'
     """
     return "".join(f"\\{c}" if c in "|\\`*_<>[]$" else c for c in str(value).replace("\n", " "))

@@ -93,7 +93,7 @@ def appendix_table(results: Results) -> pd.DataFrame:
 def latex_table(table: pd.DataFrame) -> str:
     r"""A tabular for booktabs, everything a user can type escaped.
 
-    >>> print(latex(pd.DataFrame({"a_b": ["50 %", "−1"]})))
+    >>> print(latex_table(pd.DataFrame({"a_b": ["50 %", "−1"]})))
     \begin{tabular}{l}
     \toprule
     a\_b \\

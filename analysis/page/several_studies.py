@@ -81,7 +81,7 @@ def page_name(studies: Sequence[Results]) -> str:
     """What a page of these studies is called.
 
     >>> from types import SimpleNamespace as Study
-    >>> named([Study(home=Path("results/studies/norm")), Study(home=Path("results/studies/scale"))])
+    >>> page_name([Study(home=Path("results/studies/norm")), Study(home=Path("results/studies/scale"))])
     'norm+scale'
     """
     name = "+".join(study.home.name for study in studies)

@@ -7,7 +7,7 @@ from typing import Any
 def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """A configuration as flat columns; a part's name stands under its kind.
 
-    >>> settings({"norm": {"name": "rmsnorm", "eps": 1e-5}, "batch_size": 16})
+    >>> flatten({"norm": {"name": "rmsnorm", "eps": 1e-5}, "batch_size": 16})
     {'norm': 'rmsnorm', 'norm.eps': 1e-05, 'batch_size': 16}
     """
     flat: dict[str, Any] = {}

@@ -64,7 +64,7 @@ def paired_effect(baseline: pd.Series, level: pd.Series, family: int = 1) -> dic
     that of the exact sign test, which is the sign-flip test there. `family` counts the comparisons among which this is
     one.
 
-    >>> made = paired(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
+    >>> made = paired_effect(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
     >>> [round(float(made[name]), 3) for name in ("effect", "low", "high")]
     [0.5, 0.252, 0.748]
     """
@@ -132,7 +132,7 @@ def _p_values(change: np.ndarray, *, exactly: bool) -> dict[str, float]:
 def welch_interval(first: pd.Series, second: pd.Series) -> dict[str, float]:
     """Means of two samples that are not paired, second − first, and its 95 % interval (Welch 1947).
 
-    >>> welch(pd.Series([1.0, 2.0, 3.0]), pd.Series([2.0, 4.0, 6.0]))["difference"]
+    >>> welch_interval(pd.Series([1.0, 2.0, 3.0]), pd.Series([2.0, 4.0, 6.0]))["difference"]
     2.0
     """
     found = {"first": float(first.mean()), "second": float(second.mean())}
@@ -156,7 +156,7 @@ def half_width(values: pd.Series) -> float:
 def sign_flip_p(change: np.ndarray) -> float:
     """The share of all 2ⁿ ways to flip signs whose mean is at least as far from zero; NaN beyond 16 pairs.
 
-    >>> sign_flip(np.array([1.0, 2.0, 3.0]))  # 2 / 2³
+    >>> sign_flip_p(np.array([1.0, 2.0, 3.0]))  # 2 / 2³
     0.25
     """
     if len(change) > EXACT_UP_TO:
@@ -168,7 +168,7 @@ def sign_flip_p(change: np.ndarray) -> float:
 def holm_corrected(p: Sequence[float]) -> list[float]:
     """p-values corrected over a family (Holm 1979); those that do not exist stay out of it.
 
-    >>> [round(x, 3) for x in holm([0.01, float("nan"), 0.04])]
+    >>> [round(x, 3) for x in holm_corrected([0.01, float("nan"), 0.04])]
     [0.02, nan, 0.04]
     """
     values = np.array(p, dtype=float)

@@ -23,7 +23,7 @@ def paired_power(effect: float, pairs: int, alpha: float = 0.05) -> float:
 
     P(|Z + effect √n| > t_(1−α/2, n−1) · S), Z standard normal, S² a chi-square over its n − 1 degrees of freedom.
 
-    >>> round(power(0.0, 8), 3), round(power(1.0, 10), 3)
+    >>> round(paired_power(0.0, 8), 3), round(paired_power(1.0, 10), 3)
     (0.05, 0.803)
     """
     degrees, shift = pairs - 1, effect * np.sqrt(pairs)
@@ -36,7 +36,7 @@ def paired_power(effect: float, pairs: int, alpha: float = 0.05) -> float:
 def equivalence_power(margin: float, pairs: int, alpha: float = 0.05) -> float:
     """The chance that two one-sided paired t-tests find no effect to be within ± margin, in standard deviations.
 
-    P(|Z| < √n · margin − t_(1−α, n−1) · S) with Z and S as in `power`.
+    P(|Z| < √n · margin − t_(1−α, n−1) · S) with Z and S as in `paired_power`.
 
     >>> equivalence_power(1.0, 10) < 0.8 < equivalence_power(1.0, 11)
     True

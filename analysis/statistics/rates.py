@@ -14,7 +14,7 @@ from analysis.tables.results import Results
 def share_interval(count: int, n: int) -> dict[str, float]:
     """count / n with its 95 % interval (Clopper & Pearson 1934).
 
-    >>> [round(share(0, 10)[name], 2) for name in ("share", "low", "high")]
+    >>> [round(share_interval(0, 10)[name], 2) for name in ("share", "low", "high")]
     [0.0, 0.0, 0.31]
     """
     if not n:
@@ -58,7 +58,7 @@ def kaplan_meier(steps: pd.Series, budget: float) -> dict[str, float]:
 
     The median is the first time by which at least half are there, infinite if that is beyond the budget too.
 
-    >>> survival(pd.Series([100.0, 200.0, 300.0, float("nan")]), 400)
+    >>> kaplan_meier(pd.Series([100.0, 200.0, 300.0, float("nan")]), 400)
     {'median': 200.0, 'mean': 250.0, 'budget': 400}
     """
     curve = SurvfuncRight(steps.fillna(budget).to_numpy(), steps.notna().astype(int).to_numpy())

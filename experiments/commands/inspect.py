@@ -110,11 +110,11 @@ def sample(words: list[str]) -> None:
     _, data, task = _reopen(find_trial(given.results, given.trial))
     if task.objective.extra_tokens:
         raise ValueError("this model was trained to fill gaps, not to go on with a text")
-    prompt = data.alphabet.encode(given.prompt)
+    prompt = data.vocabulary.encode(given.prompt)
     if not len(prompt):
         raise ValueError("--prompt is empty; give at least one token to go on from")
     generator = torch.Generator().manual_seed(given.seed)
-    print(data.alphabet.decode(generate(task.model, prompt, given.tokens, given.temperature, generator).tolist()))
+    print(data.vocabulary.decode(generate(task.model, prompt, given.tokens, given.temperature, generator).tolist()))
 
 
 @torch.no_grad()

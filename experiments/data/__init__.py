@@ -37,13 +37,13 @@ class Batch(NamedTuple):
 class Data(Protocol):
     """Training batches that depend on (seed, step) alone, and one validation set for all arms and seeds.
 
-    `vocabulary` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or None where
+    `vocabulary_size` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or None where
     nobody knows it, `solved_at` the accuracy from which a task counts as solved, or None where that has no
-    meaning, `content` a hash of what the tokens are, wherever they lie, `alphabet` what they are called.
+    meaning, `content` a hash of what the tokens are, wherever they lie, `vocabulary` their names.
     """
 
-    vocabulary: int
-    alphabet: Vocabulary
+    vocabulary_size: int
+    vocabulary: Vocabulary
     floor: float | None
     solved_at: float | None
     content: str
@@ -72,9 +72,9 @@ class SyntheticTask:
     def __init__(self, context: int, length: int, vocabulary: int, *, floor: float | None = 0.0) -> None:
         if length > context:
             raise ValueError(f"sequences of this task have {length} tokens, more than model.context={context}")
-        self.length, self.vocabulary, self.floor = length, vocabulary, floor
+        self.length, self.vocabulary_size, self.floor = length, vocabulary, floor
         self.content = f"drawn by {type(self).__name__}"
-        self.alphabet = numbered_vocabulary(vocabulary)
+        self.vocabulary = numbered_vocabulary(vocabulary)
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """`size` sequences and what is scored of them."""
@@ -106,14 +106,15 @@ class TokenStream:
     def __init__(
         self,
         tokens: Tensor,
-        alphabet: Vocabulary,
+        vocabulary: Vocabulary,
         content: str,
         context: int,
         validation: float,
         validation_tokens: int,
     ) -> None:
         split = len(tokens) - round(validation * len(tokens))
-        self.vocabulary, self.alphabet, self.content, self.context = len(alphabet.symbols), alphabet, content, context
+        self.vocabulary_size, self.vocabulary = len(vocabulary.symbols), vocabulary
+        self.content, self.context = content, context
         self._train, held_out = tokens[:split], tokens[split:]
         for part, what in ((self._train, "training"), (held_out, "validation")):
             if len(part) <= context:
@@ -144,8 +145,8 @@ class TokenStream:
 def encode_characters(text: str) -> tuple[Tensor, Vocabulary]:
     """Characters as numbers 0 … V − 1 in the order of their code points, and these characters.
 
-    >>> encoded("abca")
-    (tensor([0, 1, 2, 0], dtype=torch.int32), Alphabet(symbols=['a', 'b', 'c'], between='', pattern='(?s).'))
+    >>> encode_characters("abca")
+    (tensor([0, 1, 2, 0], dtype=torch.int32), Vocabulary(symbols=['a', 'b', 'c'], between='', pattern='(?s).'))
     """
     points = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     characters, tokens = points.unique(return_inverse=True)

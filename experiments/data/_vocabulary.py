@@ -18,7 +18,7 @@ ADDED = "⟨added⟩"  # a token that is no datum: an objective has added it
 class Vocabulary:
     """A symbol for each token; a text is cut into symbols by a pattern, and made of symbols with `between` between.
 
-    >>> numbers = Alphabet(["0", "1", "2"], " ", r"[^ ]+")
+    >>> numbers = Vocabulary(["0", "1", "2"], " ", r"[^ ]+")
     >>> numbers.encode("2 0"), numbers.decode([1, 2])
     (tensor([2, 0]), '1 2')
     """
@@ -54,7 +54,7 @@ class Vocabulary:
 class ByteVocabulary(Vocabulary):
     """The 256 bytes; a text is its UTF-8.
 
-    >>> made = Bytes()
+    >>> made = ByteVocabulary()
     >>> made.encode("ü").tolist(), made.decode([195, 188])
     ([195, 188], 'ü')
     """

@@ -24,7 +24,7 @@ class Agreement(SyntheticTask):
         self.attractors, self.nouns, self.prepositions = attractors, nouns, prepositions
         named = [f"{word}{ending}" for word in [*NOUNS, *map(str, range(nouns))][:nouns] for ending in ("", "s")]
         links = [*PREPOSITIONS, *(f"near-{n}" for n in range(prepositions))][:prepositions]
-        self.alphabet = Vocabulary([*named, *links, "is", "are"], " ", r"\S+")
+        self.vocabulary = Vocabulary([*named, *links, "is", "are"], " ", r"\S+")
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Nouns are 0 … 2n − 1, odd ones plural; prepositions follow, then the two verbs; one place a row is scored."""

@@ -20,7 +20,7 @@ class Copy(SyntheticTask):
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """The separator is the last token of the vocabulary."""
-        symbols = torch.randint(self.vocabulary - 1, (size, self.symbols), generator=generator)
-        separator = torch.full((size, 1), self.vocabulary - 1)
+        symbols = torch.randint(self.vocabulary_size - 1, (size, self.symbols), generator=generator)
+        separator = torch.full((size, 1), self.vocabulary_size - 1)
         tokens = torch.cat([symbols, separator, symbols], 1)
         return Batch.of(tokens[:, :-1], only_scored(tokens[:, 1:], (torch.arange(1, tokens.shape[1]) > self.symbols)))

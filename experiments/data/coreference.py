@@ -25,7 +25,7 @@ class Coreference(SyntheticTask):
         animal, thing = (torch.randint(self.nouns, (size, 1), generator=generator) + first for first in (0, self.nouns))
         swapped, wide = (torch.rand(size, 1, generator=generator) < 0.5 for _ in range(2))
         prop = 2 * self.nouns + wide * self.properties + torch.randint(self.properties, (size, 1), generator=generator)
-        cross, because, it, was = (torch.full((size, 1), self.vocabulary - 4 + word) for word in range(self.FRAME))
+        cross, because, it, was = (torch.full((size, 1), self.vocabulary_size - 4 + word) for word in range(self.FRAME))
         first, second = torch.where(swapped, thing, animal), torch.where(swapped, animal, thing)
         inputs = torch.cat([first, cross, second, because, it, was, prop], 1)
         silent = torch.full((size, self.length - 1), IGNORED)

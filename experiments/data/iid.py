@@ -22,5 +22,5 @@ class IID(SyntheticTask):
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """One token more than the context, each the target of the one before."""
-        tokens = torch.randint(self.vocabulary, (size, self.length + 1), generator=generator)
+        tokens = torch.randint(self.vocabulary_size, (size, self.length + 1), generator=generator)
         return Batch.of(tokens[:, :-1], tokens[:, 1:])

@@ -27,7 +27,7 @@ class Induction(SyntheticTask):
         def between(low: int, high: torch.Tensor) -> torch.Tensor:
             return low + (torch.rand(size, 1, generator=generator) * (high - low + 1)).long()
 
-        tokens = torch.randint(self.vocabulary, (size, self.length + 1), generator=generator)
+        tokens = torch.randint(self.vocabulary_size, (size, self.length + 1), generator=generator)
         half, places = self.length // 2, torch.arange(self.length + 1)
         block = between(half // 4, torch.full((size, 1), half // 2))
         first, second = between(0, half - block), half + between(0, half - block)

@@ -22,7 +22,7 @@ class Lookup(SyntheticTask):
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Only the last place is scored."""
-        inputs = torch.randint(self.vocabulary, (size, self.length), generator=generator)
+        inputs = torch.randint(self.vocabulary_size, (size, self.length), generator=generator)
         targets = torch.full_like(inputs, IGNORED)
-        targets[:, -1] = (inputs[:, 0] + 3 * inputs[:, 3]) % self.vocabulary
+        targets[:, -1] = (inputs[:, 0] + 3 * inputs[:, 3]) % self.vocabulary_size
         return Batch.of(inputs, targets)

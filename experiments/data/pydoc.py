@@ -16,7 +16,7 @@ def pydoc(context: int, *, validation: ProperShare = 0.1, validation_tokens: Cou
     from pydoc_data.topics import topics
 
     text = "\n".join(topics[name] for name in sorted(topics))
-    tokens, alphabet = encode_characters(text)
+    tokens, vocabulary = encode_characters(text)
     return TokenStream(
-        tokens, alphabet, hashlib.sha256(text.encode()).hexdigest(), context, validation, validation_tokens
+        tokens, vocabulary, hashlib.sha256(text.encode()).hexdigest(), context, validation, validation_tokens
     )

@@ -26,9 +26,9 @@ class Recall(SyntheticTask):
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Pairs, then queries."""
-        half, pairs = self.vocabulary // 2, self.pairs
+        half, pairs = self.vocabulary_size // 2, self.pairs
         keys = torch.rand(size, half, generator=generator).argsort(-1)[:, :pairs]
-        values = half + torch.randint(self.vocabulary - half, (size, pairs), generator=generator)
+        values = half + torch.randint(self.vocabulary_size - half, (size, pairs), generator=generator)
         order = torch.rand(size, pairs, generator=generator).argsort(-1)
         inputs = torch.cat([torch.stack([keys, values], -1).flatten(1), keys.gather(1, order)], 1)
         silent = torch.full((size, 2 * pairs), IGNORED)

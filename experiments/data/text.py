@@ -59,8 +59,8 @@ def text(
 def _worded(text: str, most: int, validation: float) -> tuple[Tensor, Vocabulary]:
     """Words as numbers, 1 for the most frequent of the training part, and the words.
 
-    >>> tokens, alphabet = _worded("a cat, a dog, a bird", 3, 0.2)
-    >>> tokens, alphabet.symbols
+    >>> tokens, vocabulary = _worded("a cat, a dog, a bird", 3, 0.2)
+    >>> tokens, vocabulary.symbols
     (tensor([1, 0, 2, 1, 0, 2, 1, 0], dtype=torch.int32), ['⟨other⟩', 'a', ','])
     """
     found = re.findall(WORD, text)

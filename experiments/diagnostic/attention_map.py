@@ -37,7 +37,7 @@ class AttentionMap(ModelDiagnostic):
     def refuse_model(self, model: Decoder, at: Callable[[int], Data]) -> None:
         """Raises ValueError for a prompt that the data have no tokens for, or that is longer than the context."""
         for prompt in self.prompts:
-            if (length := len(at(model.sizes.context).alphabet.encode(prompt))) > model.sizes.context or not length:
+            if (length := len(at(model.sizes.context).vocabulary.encode(prompt))) > model.sizes.context or not length:
                 said = f"the prompt {prompt!r} has {length} tokens, model.context={model.sizes.context}"
                 raise ValueError(f"diagnostic.attention_map: {said}")
 

@@ -17,7 +17,7 @@ def repeated_tokens(vocabulary: int, context: int, sequences: int) -> Tensor:
 def previous_token_score(shares: Weights) -> Tensor:
     """Mean share that a query gives the key just before it, by head; the first query has none.
 
-    >>> previous_token(torch.eye(3).roll(-1, 1)[None, None])  # every query looks one back
+    >>> previous_token_score(torch.eye(3).roll(-1, 1)[None, None])  # every query looks one back
     tensor([1.])
     """
     return shares.diagonal(-1, dim1=-2, dim2=-1).mean((0, -1))

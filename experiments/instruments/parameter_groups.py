@@ -27,9 +27,9 @@ def parameter_groups(model: Decoder) -> dict[str, list[int]]:
 def parameter_kind(name: str) -> str:
     """The innermost kind in a parameter's name.
 
-    >>> kind_of("layers.0.ffn.before.weight"), kind_of("layers.0.mixer.branch.projection.query.weight")
+    >>> parameter_kind("layers.0.ffn.before.weight"), parameter_kind("layers.0.mixer.branch.projection.query.weight")
     ('norm', 'projection')
-    >>> kind_of("layers.0.gate")  # a block's own
+    >>> parameter_kind("layers.0.gate")  # a block's own
     'block'
     """
     known = SLOTS | {kind: kind for kind in (*options("components"), "embedding")}

@@ -22,7 +22,7 @@ def spike_share(values: Tensor) -> Tensor:
 
     >>> flat = torch.arange(100.0) % 2
     >>> flat[[50, 90]] = 100.0
-    >>> round(spikes(flat).item(), 4)  # 2 of the 80 after the first window of 20
+    >>> round(spike_share(flat).item(), 4)  # 2 of the 80 after the first window of 20
     0.025
     """
     width = min(1000, len(values) // 5)

@@ -87,7 +87,7 @@ def start_attempt(
 ) -> Attempt:
     """Start a trial's processes, one on each of these devices; what was left there is put aside.
 
-    `beside` is how many other trials may run on a device of it, `steps` how many it takes, if not all.
+    `beside` is how many other trials may run on a device of it, `recorded_steps` how many it takes, if not all.
     """
     set_attempt_aside(folder)
     port = _free_port()

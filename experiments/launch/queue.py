@@ -27,7 +27,7 @@ STOP_GRACE_SECONDS = 30.0  # seconds that a trial has to write down where it sta
 def run_trials(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int | None = 0) -> dict[Path, str]:
     """How each folder's trial ended: finished, diverged, stopped or failed; those that nobody started are left out.
 
-    `beside` is how many trials that others start may run on its devices meanwhile, None where that cannot be known.
+    `others_on_device` is how many trials of other commands may run on these devices, None where that is unknown.
 
     An interrupt stops the running trials, which write down where they stand, and is passed on; a second one ends
     them at once. Raises ValueError if a trial asks for more devices than there are.

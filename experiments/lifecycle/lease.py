@@ -22,7 +22,7 @@ LEASE_TIMEOUT_SECONDS = 60.0  # seconds without one after which a holder on anot
 
 @dataclass(frozen=True)
 class Holder:
-    """A process, wherever it runs; `began` tells it from a later one of the same number."""
+    """A process, wherever it runs; `started` tells it from a later one of the same number."""
 
     host: str
     process: int

@@ -13,7 +13,7 @@ USER_KEYS = tuple(f"study.{name}" for name in ("endpoints", "margin", "factors",
 def override_text(level: Any) -> str:
     """A level as it would be typed in an override; text that Hydra's grammar would split is quoted.
 
-    >>> word(0.001), word(None), word("a,b"), word([1, 2])
+    >>> override_text(0.001), override_text(None), override_text("a,b"), override_text([1, 2])
     ('0.001', 'null', "'a,b'", '[1,2]')
     """
     if isinstance(level, str):
@@ -84,7 +84,7 @@ def single_level_axes(words: Sequence[str]) -> list[str]:
 
     Hydra composes the baseline with every setting that is no axis, and the baseline's part may not have the knob.
 
-    >>> held(["norm=layernorm,none", "norm.eps=1", "model.depth=3", "study.margin={val/loss: 0.1}"])
+    >>> single_level_axes(["norm=layernorm,none", "norm.eps=1", "model.depth=3", "study.margin={val/loss: 0.1}"])
     ['norm=layernorm,none', 'norm.eps=choice(1)', 'model.depth=3', '++study.margin={val/loss: 0.1}']
     """
 

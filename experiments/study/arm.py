@@ -36,8 +36,8 @@ ENDPOINTS = {"val/loss": "final", "gradient_norm/total": "median"}  # of a study
 class Arm:
     """A resolved configuration, and what it means: the kinds its model asked for, the tokens of its data.
 
-    `seeded` names the seeds that follow `seed`; one that was given a number of its own keeps it. `measures` are those
-    of its trials, and how they repeat.
+    `seed_keys` names the seeds that follow `seed`; a seed with its own number keeps it. `measures` are those of its
+    trials, and how they repeat.
     """
 
     config: dict[str, Any]
@@ -55,7 +55,7 @@ class Arm:
         Apart from all else, since a first optimizer takes torch a second.
         """
         objective, optimizer, schedule = build_training(self.config)
-        vocabulary = build_data(self.config).vocabulary + objective.extra_tokens
+        vocabulary = build_data(self.config).vocabulary_size + objective.extra_tokens
         schedule(optimizer(build_model(self.config, vocabulary, device="meta")[0]))
 
     def record(self) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def resolve_arm(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, An
 
 def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
     """Build the model without weights, run it once forward and back, and ask every diagnostic."""
-    vocabulary = data.vocabulary + build_training(config)[0].extra_tokens
+    vocabulary = data.vocabulary_size + build_training(config)[0].extra_tokens
     model, asked = build_model(config, vocabulary, device="meta")
     with unused_kinds(model) as unused:
         flops = training_flops(model)

@@ -35,7 +35,7 @@ class ArmFacts:
 
 
 def cached_facts(config: Mapping[str, Any], content: str, inspect_arm: Callable[[], ArmFacts]) -> ArmFacts:
-    """What `find` finds about the arm of this configuration on data of this content, or found before."""
+    """What `inspect_arm` finds about the arm of this configuration on data of this content, or found before."""
     results = Path(config["runtime"]["results"])
     own = {key: value for key, value in config.items() if key not in IRRELEVANT_KEYS}
     own["runtime"] = {}

@@ -24,7 +24,7 @@ NAME_LENGTH, VALUE_LENGTH = 250, 6000  # characters of a name and of a value; th
 def mlflow_name(name: str) -> str:
     """A metric's or parameter's name in the characters that MLflow takes, different for different names.
 
-    >>> legal("val/loss"), legal("effect/norm=rmsnorm/val/loss")
+    >>> mlflow_name("val/loss"), mlflow_name("effect/norm=rmsnorm/val/loss")
     ('val/loss', 'effect/norm:3d:rmsnorm/val/loss')
     """
     spelt = re.sub(r"[^\w.\- /]", lambda found: f":{ord(found.group()):x}:", name, flags=re.ASCII)
@@ -42,13 +42,13 @@ def run_parameters(folder: Path) -> Iterator[Any]:
 
 
 def step_stride(folder: Path) -> int:
-    """Every how many steps a value is sent, for about `POINTS` points of a curve."""
+    """Every how many steps a value is sent, for about `POINTS_PER_CURVE` points of a curve."""
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
     return max(1, config["trainer"]["max_steps"] // POINTS_PER_CURVE)
 
 
 def history_points(history: pa.Table, after: int, stride: int) -> Iterator[tuple[str, float, int]]:
-    """Values of later steps: every `stride`-th step of what is measured at each, all of what is measured seldom."""
+    """Values after a step: every `stride`-th step of dense measures, every value of sparse ones."""
     steps = history["step"].to_pylist()
     for name in history.column_names[2:]:
         values = history[name].to_pylist()

@@ -46,7 +46,7 @@ def _run_rows(client: "MlflowClient", run: Any) -> Iterator[dict[str, Any]]:
 def measure_name(name: str) -> str:
     """A measure's own name, out of the characters that MLflow takes (`experiments.tracking.export.mlflow_name`).
 
-    >>> spelt("effect/norm:3d:rmsnorm/val/loss")
+    >>> measure_name("effect/norm:3d:rmsnorm/val/loss")
     'effect/norm=rmsnorm/val/loss'
     """
     return re.sub(r":([0-9a-f]{1,6}):", lambda found: chr(int(found[1], 16)), name)

@@ -27,7 +27,7 @@ class DrawnBatches(IterableDataset[Batch]):
     def __iter__(self) -> Iterator[Batch]:
         for step in count(self.begun):
             whole = self.data.train(self.size * self.pieces, self.seed, step)
-            posing = pose(self.objective, whole, self.data.vocabulary, self.seed, step)
+            posing = pose(self.objective, whole, self.data.vocabulary_size, self.seed, step)
             yield from posing.pieces(self.size // self.rank.world)[self.rank.number :: self.rank.world]
 
 
@@ -38,4 +38,4 @@ def pose(objective: Objective, batch: Batch, vocabulary: int, *words: object) ->
 
 def validation_batches(data: Data, objective: Objective, size: int) -> list[Batch]:
     """The validation set in batches, larger than those of training, as they need no gradient."""
-    return pose(objective, data.validation(), data.vocabulary, "validation").pieces(4 * size)
+    return pose(objective, data.validation(), data.vocabulary_size, "validation").pieces(4 * size)

@@ -52,7 +52,7 @@ def build_model(config: Config, vocabulary: int, device: str = "cpu") -> tuple[D
 def model_cost(config: Config, measure: Callable[[Decoder], float]) -> float:
     """What the model costs that a configuration describes, without its weights."""
     added = objectives.build(config["objective"])().extra_tokens
-    return measure(build_model(config, build_data(config).vocabulary + added, device="meta")[0])
+    return measure(build_model(config, build_data(config).vocabulary_size + added, device="meta")[0])
 
 
 def build_training(

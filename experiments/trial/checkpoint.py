@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,6 @@ import torch
 from analysis.record.files import replacing
 from analysis.record.layout import BEST, CHECKPOINT, WEIGHTS
 from experiments.instruments.cost import GB
-from experiments.lifecycle.state import STOP
-from experiments.trial.language_modeling import LanguageModeling
 
 
 class Stopped(SystemExit):
@@ -36,46 +32,11 @@ class Checkpoint:
     code: str
 
     @classmethod
-    def of(cls, task: LanguageModeling, code: str) -> Checkpoint:
-        """Where this task stands between two steps."""
-        optimizer: Any = task.optimizers(use_pl_optimizer=False)
-        schedule: Any = task.lr_schedulers()
-        states = (task.model.state_dict(), optimizer.state_dict(), schedule.state_dict())
-        history = torch.frombuffer(bytearray(task.recorder.stream_bytes()), dtype=torch.uint8)
-        return cls(task.step, task.tokens, task.solved, task.best, *states, history, code)
-
-    @classmethod
     def read(cls, folder: Path, code: str) -> Checkpoint | None:
         """The folder's checkpoint, if there is one that this code wrote."""
         path = folder / CHECKPOINT
         found = cls(**torch.load(path, weights_only=True, map_location="cpu")) if path.exists() else None
         return found if found is None or found.code == code else None
-
-
-class Checkpointer:
-    """Writes a checkpoint every so many seconds, and once more when asked to stop.
-
-    From the first one on, the weights are kept too whenever their validation loss is the lowest so far.
-    """
-
-    def __init__(self, folder: Path, code: str, seconds: float, keep_gb: float, stopping: Callable[[], bool]) -> None:
-        self.folder, self.code, self.seconds, self.keep_gb, self.stopping = folder, code, seconds, keep_gb, stopping
-        self._began = self._last = time.monotonic()
-
-    def __call__(self, task: LanguageModeling) -> None:
-        """After a step. Raises Stopped once it was asked to stop."""
-        due = time.monotonic() - self._last > self.seconds
-        stop, due = task.agree([self.stopping(), due and task.rank.number == 0])
-        long = time.monotonic() - self._began > self.seconds
-        if long and task.best[1] == task.step < task.steps and task.rank.number == 0:
-            keep_weights(self.folder, task.model, self.keep_gb, BEST)
-        if task.step == task.steps or not (stop or due):
-            return
-        self._last, here = time.monotonic(), Checkpoint.of(task, self.code)
-        if task.rank.number == 0 and task.recorder.diverged is None:
-            save_atomically(self.folder / CHECKPOINT, vars(here))
-        if stop:
-            raise Stopped(f"stopped after step {task.step}, {STOP}")
 
 
 def save_atomically(path: Path, state: Any) -> None:

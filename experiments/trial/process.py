@@ -39,7 +39,7 @@ def _end_with_parent() -> None:
 def run_trial(folder: Path, rank: Rank = SINGLE, code: str | None = None, steps: int | None = None) -> None:
     """Run the trial of a folder, or only its first steps, as a process: all it prints goes to its log, errors too.
 
-    Exits with ENOMEM or ENOSPC if memory or disk did not suffice, with `STOPPED` if it was asked to stop, and
+    Exits with ENOMEM or ENOSPC if memory or disk did not suffice, with `STOPPED_STATUS` if it was asked to stop, and
     with 1 if it failed in another way.
     """
     if read_summary(folder) is not None:
@@ -49,9 +49,9 @@ def run_trial(folder: Path, rank: Rank = SINGLE, code: str | None = None, steps:
         os.dup2(log.fileno(), 2)
         try:
             refuse_changed_plan(folder, code)
-            asked = StopSignal()
-            asked.listen()
-            train(folder, rank, asked, steps)
+            stop = StopSignal()
+            stop.listen()
+            train(folder, rank, stop, steps, stop.listen)
         except BaseException as error:
             traceback.print_exc()
             print(failure_reason(folder, error), file=sys.stderr)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Rank:
     """One of the processes that train a trial together; together they read what one alone would.
 
-    `beside` is how many other trials may run on its device meanwhile, None where nobody knows.
+    `others_on_device` is how many other trials may run on its device meanwhile, None where nobody knows.
     """
 
     number: int = 0

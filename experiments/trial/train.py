@@ -22,7 +22,7 @@ from torch.utils.data import DataLoader
 
 from analysis.record.files import replacing
 from analysis.record.history import seal_history
-from analysis.record.layout import CHECKPOINT, CONFIG, SUMMARY
+from analysis.record.layout import BEST, CHECKPOINT, CONFIG, SUMMARY
 from experiments.diagnostic import Diagnostic
 from experiments.instruments.cost import peak_memory
 from experiments.lifecycle.environment import versions
@@ -30,10 +30,10 @@ from experiments.settings import plugins
 from experiments.trial import build
 from experiments.trial.batches import DrawnBatches, validation_batches
 from experiments.trial.build import build_diagnostics, trial_measures
-from experiments.trial.checkpoint import BEST, Checkpoint, Checkpointer, keep_weights
+from experiments.trial.checkpoint import Checkpoint, keep_weights
+from experiments.trial.checkpointer import Checkpointer
 from experiments.trial.diagnostics import DiagnosticCallback
 from experiments.trial.language_modeling import LanguageModeling
-from experiments.trial.process import StopSignal
 from experiments.trial.rank import SINGLE, Rank
 from experiments.trial.recorder import Recorder
 from experiments.trial.timing import StepTimer
@@ -42,7 +42,11 @@ OWN_TRAINER_KEYS = ("threads", "compile", "devices")  # settings of the trainer 
 
 
 def train(
-    folder: Path, rank: Rank = SINGLE, stopping: Callable[[], bool] = lambda: False, steps: int | None = None
+    folder: Path,
+    rank: Rank = SINGLE,
+    stopping: Callable[[], bool] = lambda: False,
+    steps: int | None = None,
+    on_start: Callable[[], None] = lambda: None,
 ) -> None:
     """Train as the folder's configuration says, then seal the history and write the summary.
 
@@ -54,8 +58,7 @@ def train(
     started, busy = time.perf_counter(), time.process_time()
     begun, watchers = Checkpoint.read(folder, config["code"]), build_diagnostics(config)
     data, task = build_task(config, rank, begun)
-    if isinstance(stopping, StopSignal):
-        task.on_start = stopping.listen
+    task.on_start = on_start
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         minutes, keep_gb = config["runtime"]["checkpoint_minutes"], config["runtime"]["keep_gb"]
@@ -83,7 +86,7 @@ def build_task(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tu
     if config["content"] != data.content:
         raise RuntimeError("the data have changed since the trial was planned; the same command plans it anew")
     objective, optimizer, schedule = build.build_training(config)
-    model, _ = build.build_model(config, data.vocabulary + objective.extra_tokens)
+    model, _ = build.build_model(config, data.vocabulary_size + objective.extra_tokens)
     if begun is not None:
         model.load_state_dict(begun.model)
     if config["trainer"]["compile"] != "none":
@@ -92,7 +95,7 @@ def build_task(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tu
     task = LanguageModeling(
         model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, begun
     )
-    task.vocabulary = data.alphabet
+    task.vocabulary = data.vocabulary
     task.sequences = lambda length: validation_batches(
         build.build_data_at(config, length), objective, config["batch_size"]
     )
@@ -131,7 +134,7 @@ def trial_summary(config: build.Config, task: LanguageModeling, data: build.Data
         "beside": task.rank.others_on_device,
         "resumed_from": task.checkpoint.step if task.checkpoint else None,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
-        "data": {"vocabulary": data.vocabulary, "floor": data.floor, "content": data.content},
+        "data": {"vocabulary": data.vocabulary_size, "floor": data.floor, "content": data.content},
         "code": config["code"],
         "git": config["git"],
         "versions": versions(),

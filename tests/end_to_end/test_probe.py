@@ -41,13 +41,13 @@ def trial(home: Path) -> Path:
 
 def test_a_model_goes_on_as_its_logits_say(home: Path, trial: Path) -> None:
     _, data, task = reopen_trial(trial)
-    prompt = data.alphabet.encode("the cat")
+    prompt = data.vocabulary.encode("the cat")
     found = generate(task.model, prompt, 12, 0.0, torch.Generator())
     for place in range(7, 19):
         logits = task.model(found[None, max(0, place - 16) : place])[0, -1]
         assert found[place] == logits.argmax()
     said = called(home, "sample", trial.name[:5], "--prompt", "the cat", "--tokens", "12", "--temperature", "0")
-    assert said.stdout == data.alphabet.decode(found.tolist()) + "\n"
+    assert said.stdout == data.vocabulary.decode(found.tolist()) + "\n"
 
 
 def test_what_is_drawn_depends_on_the_seed_alone(home: Path, trial: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_map_is_what_the_model_attends_to(home: Path, trial: Path) -> None:
     _, data, task = reopen_trial(trial)
     found = maps.read_maps(trial / "attention" / "probe.0.npz")
     assert "".join(found.tokens) == "the keys"
-    tokens = data.alphabet.encode("the keys")[None]
+    tokens = data.vocabulary.encode("the keys")[None]
     x = task.model.states(tokens)[0]
     mixer = task.model.layers[0].mixer  # pyright: ignore
     q, k, _ = mixer.branch.projection(mixer.before(x))  # pyright: ignore

@@ -21,7 +21,7 @@ def copy(row: list[int], at: int, data: Any) -> int:
 
 
 def lookup(row: list[int], at: int, data: Any) -> int:
-    return (row[0] + 3 * row[3]) % data.vocabulary
+    return (row[0] + 3 * row[3]) % data.vocabulary_size
 
 
 def agreement(row: list[int], at: int, data: Any) -> int:
@@ -55,8 +55,8 @@ def test_a_task_is_drawn_from_seed_and_step_alone_within_its_vocabulary(name: st
     assert not torch.equal(batch.inputs, data.train(64, 1, 0).inputs)
     assert torch.equal(data.validation().inputs, data.validation().inputs)
     scored = batch.targets[batch.targets != IGNORED]
-    assert int(batch.inputs.min()) >= 0 and int(batch.inputs.max()) < data.vocabulary
-    assert int(scored.min()) >= 0 and int(scored.max()) < data.vocabulary
+    assert int(batch.inputs.min()) >= 0 and int(batch.inputs.max()) < data.vocabulary_size
+    assert int(scored.min()) >= 0 and int(scored.max()) < data.vocabulary_size
     assert batch.scored == len(scored) > 0
 
 

@@ -238,7 +238,7 @@ def gradients(folder: Path, rows: slice = slice(None)) -> tuple[Decoder, dict[st
     """The model as it was drawn, and the gradient of the first batch's mean loss."""
     config = yaml.safe_load((folder / "config.yaml").read_text())
     data = build.build_data(config)
-    model, _ = build.build_model(config, data.vocabulary)
+    model, _ = build.build_model(config, data.vocabulary_size)
     batch = data.train(config["batch_size"], 0, 0)
     nn.functional.cross_entropy(model(batch.inputs[rows]).flatten(0, 1), batch.targets[rows].flatten()).backward()
     return model, {name: p.grad for name, p in model.named_parameters() if p.grad is not None}

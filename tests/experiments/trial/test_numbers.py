@@ -115,7 +115,7 @@ def test_c21_clipping_scales_the_gradient_to_the_limit(folder_of: Prepared) -> N
     config = yaml.safe_load((folder_of() / "config.yaml").read_text())
     data = build.build_data(config)
     objective, optimizer, schedule = build.build_training(config)
-    task = LanguageModeling(build.build_model(config, data.vocabulary)[0], objective, optimizer, schedule, 0)
+    task = LanguageModeling(build.build_model(config, data.vocabulary_size)[0], objective, optimizer, schedule, 0)
     batch = data.train(4, 0, 0)
     objective(task.model(batch.inputs), batch.targets).mean().backward()
     before = [p.grad.clone() for p in task.model.parameters() if p.grad is not None]

@@ -80,7 +80,7 @@ def test_c25_validation_is_the_loss_over_all_tokens(folder_of: Prepared) -> None
     history = trained(folder)
     config = yaml.safe_load((folder / "config.yaml").read_text())
     data = build.build_data(config)
-    model, _ = build.build_model(config, data.vocabulary)
+    model, _ = build.build_model(config, data.vocabulary_size)
     everything = data.validation()
     loss = nn.functional.cross_entropy(model(everything.inputs).flatten(0, 1), everything.targets.flatten())
     assert history["val/loss"].iloc[0] == pytest.approx(loss.item(), rel=1e-6)
@@ -91,7 +91,7 @@ def test_gradient_norms_are_those_of_autograd_before_clipping(folder_of: Prepare
     first = trained(folder).iloc[1]
     config = yaml.safe_load((folder / "config.yaml").read_text())
     data = build.build_data(config)
-    model, _ = build.build_model(config, data.vocabulary)
+    model, _ = build.build_model(config, data.vocabulary_size)
     batch = data.train(4, 0, 0)
     nn.functional.cross_entropy(model(batch.inputs).flatten(0, 1), batch.targets.flatten()).backward()
     by_hand = torch.stack([p.grad.norm() for p in model.parameters() if p.grad is not None]).norm()
@@ -303,7 +303,7 @@ def test_words_are_the_most_frequent_of_the_training_part(tmp_path: Path) -> Non
     path = tmp_path / "words.txt"
     path.write_text("to be, or not to be: " * 60 + "unheard " * 10, encoding="utf-8")
     data = datas["text"](8, path=path, unit="words", words=5, validation=0.05)
-    assert data.vocabulary == 5
+    assert data.vocabulary_size == 5
     assert datas["text"](8, path=path, unit="words").vocabulary == 7, "what the text has, and the unknown"
     held_out = data.validation()
     assert held_out.targets.flatten()[-8:].tolist() != [0] * 8
