@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from components.contract.broken import BrokenContract
 from components.contract.causality import explains_itself, feels_no_future, goes_on, sees_no_future
 from components.contract.example import EXTENTS, SIZES, ContractCall, as_tuple, contract_calls, make_part
+from components.domains import admits, worded
 from components.init import inits
 from components.initialise import draw
 from components.registry import Registry
@@ -33,7 +34,7 @@ def states_its_formula(registry: Registry[Any], name: str) -> None:
 
 
 def has_plain_knobs(registry: Registry[Any], name: str) -> None:
-    """Every knob has a type that a configuration file can hold, and at most one is a switch."""
+    """Every knob has a type that configuration files can hold, and a default in its domain; at most one is a switch."""
     knobs = registry.knobs(name)
     for knob, (hint, _) in knobs.items():
         plain = [each for each in get_args(hint) or (hint,) if each is not Ellipsis]
@@ -41,6 +42,9 @@ def has_plain_knobs(registry: Registry[Any], name: str) -> None:
             raise BrokenContract(
                 f"its knob {knob} is a {hint}: use int, float, bool, str, Path, an Enum or a tuple of these"
             )
+    for knob, domain in registry.domains(name).items():
+        if (default := knobs[knob][1]) is not inspect.Parameter.empty and not admits(domain, default):
+            raise BrokenContract(f"its knob {knob} is {default} by default: must be {worded(domain)}")
     if len(switches := [knob for knob, (hint, _) in knobs.items() if hint is bool]) > 1:
         raise BrokenContract(
             f"it has {len(switches)} boolean knobs ({', '.join(switches)}): one part, one switch at most"
