@@ -74,7 +74,7 @@ class StudyRecord:
 
 def study_record(content: Mapping[str, Any]) -> StudyRecord:
     """A study out of plain values by the names of its fields. Raises TypeError for a name that is missing."""
-    names = {each.name for each in fields(StudyRecord)}
+    names = {column.name for column in fields(StudyRecord)}
     values = {key: value for key, value in content.items() if key in names}
     values["arms"] = {label: ArmRecord(**arm) for label, arm in content["arms"].items()}
     values["trials"] = [TrialRecord(**trial) for trial in content["trials"]]

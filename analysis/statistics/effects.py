@@ -60,8 +60,8 @@ def paired_effect(baseline: pd.Series, arm: pd.Series, family: int = 1) -> Paire
     that of the exact sign test, which is the sign-flip test there. `family` is the number of comparisons among which
     this is one.
 
-    >>> made = paired_effect(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
-    >>> round(made.effect, 3), round(made.low, 3), round(made.high, 3)
+    >>> effect = paired_effect(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.5, 2.6, 3.4]))
+    >>> round(effect.effect, 3), round(effect.low, 3), round(effect.high, 3)
     (0.5, 0.252, 0.748)
     """
     pairs = pd.DataFrame({"baseline": baseline, "arm": arm}).dropna()

@@ -94,4 +94,4 @@ def trial_environments(results: Results) -> dict[str, str]:
     ]
     if not environments:
         return {}
-    return {name: " / ".join(sorted({str(each[name]) for each in environments})) for name in environments[0]}
+    return {name: " / ".join(sorted({str(environment[name]) for environment in environments})) for name in environments[0]}
