@@ -94,4 +94,5 @@ def trial_environments(results: Results) -> dict[str, str]:
     ]
     if not environments:
         return {}
-    return {name: " / ".join(sorted({str(environment[name]) for environment in environments})) for name in environments[0]}
+    values = {name: {str(environment[name]) for environment in environments} for name in environments[0]}
+    return {name: " / ".join(sorted(distinct)) for name, distinct in values.items()}
