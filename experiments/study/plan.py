@@ -12,6 +12,7 @@ from typing import Any
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, ListConfig
 
+from analysis.record.layout import trial_folder
 from analysis.record.summary import read_summary
 from analysis.tables.endpoints import refuse_unknown_names
 from components.domains import Seed, refuse
@@ -59,7 +60,7 @@ class Plan:
 
     def missing(self, results: Path) -> list[PlannedTrial]:
         """Those that are not finished."""
-        return [trial for trial in self.trials if read_summary(results / "trials" / trial.id) is None]
+        return [trial for trial in self.trials if read_summary(trial_folder(results, trial.id)) is None]
 
     def refuse_untrainable(self, labels: Iterable[str]) -> None:
         """Raises what an optimizer or a schedule says to one of these arms, which it names."""
@@ -92,7 +93,7 @@ def plan_study(overrides: Iterable[Override], compose: Compose, arms: Mapping[st
     asked = first.config["study"]
     if not arms:
         measured = [*dict.fromkeys(name for arm in made.values() for name in arm.measures), "diverged"]
-        refuse_unknown_names(asked, measured, made)
+        refuse_unknown_names(asked["endpoints"], asked["margin"], asked["expect"], measured, made)
     refuse_duplicate_trials(made, numbers)
     return Plan(study.name or _default_name(levels, fixed), asked, levels, made, numbers, impossible)
 
