@@ -7,6 +7,7 @@ from analysis.findings.cautions import cautions
 from analysis.findings.coverage import StudyCoverage
 from analysis.findings.judgement import ALPHA, Judgement
 from analysis.findings.verdict import Verdict
+from analysis.record.history import declared_measures
 from analysis.record.summary import read_summary
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
@@ -34,6 +35,7 @@ def disclosures(results: Results) -> list[str]:
         *(f"this design cannot tell apart: {effects}" for effects in results.study.get("aliases", [])),
         *_unmeasured_endpoints(results),
         *_trials_of_other_code(results),
+        *_measures_of_other_code(results),
         *_unmatched_sizes(results),
         *_unequal_tokens(results),
         *_changes_after_results(results),
@@ -95,6 +97,20 @@ def _trials_of_other_code(results: Results) -> list[str]:
     said = ((trial, read_summary(results.trial_folder(trial["trial"]))) for trial in as_rows(results.trials))
     old = [t["trial"] for t, s in said if s and s["code"] != results.study["arms"][t["arm"]]["code"]]
     return [f"trials made by other code than this study was planned with: {', '.join(old)}"] if old else []
+
+
+def _measures_of_other_code(results: Results) -> list[str]:
+    """Endpoints that trials measured before the code of these measures changed, and no other code of the trials did."""
+    old: dict[str, list[str]] = {}
+    for trial in as_rows(results.trials):
+        folder, arm = results.trial_folder(trial["trial"]), results.study["arms"][trial["arm"]]
+        planned, summary = arm.get("measure_code", {}), read_summary(folder)
+        then = declared_measures(folder) if planned and summary and summary["code"] == arm["code"] else {}
+        for name in planned.keys() & then:
+            if then[name].get("code") != planned[name]:
+                old.setdefault(name, []).append(trial["trial"])
+    end = "was measured by other code than this study was planned with, in the trials"
+    return [f"{name} {end} {', '.join(trials)}" for name, trials in sorted(old.items())]
 
 
 def _unmatched_sizes(results: Results) -> list[str]:

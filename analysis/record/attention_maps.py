@@ -41,7 +41,7 @@ def write_attention_maps(home: Path, when: str, maps: Sequence[AttentionMaps]) -
 
 def read_maps(path: Path) -> AttentionMaps:
     """The arrays of a file `attention/<step>.<number>.npz`."""
-    with np.load(path) as arrays:
+    with np.load(path, allow_pickle=False) as arrays:
         by = {kind: {n.partition("/")[2]: arrays[n] for n in arrays if n.startswith(f"{kind}/")} for kind in ARRAYS}
         return AttentionMaps(list(arrays["tokens"]), by["shares"], {score: by[score] for score in SCORES})
 
