@@ -30,15 +30,12 @@ def refuse_changed_measures(results: Path, made: Plan, accepted: str, wish: str)
 
     Not if `accepted` is `any`, nor if `wish` is `again`, since they are then measured anew.
     """
-    changed = {
-        trial.id: names
-        for trial in made.trials
-        if (names := changed_measures(results / "trials" / trial.id, made, trial))
-    }
+    names = {trial.id: changed_measures(results / "trials" / trial.id, made, trial) for trial in made.trials}
+    changed = {id: measures for id, measures in names.items() if measures}
     if changed and accepted != "any" and wish != "again":
-        names = ", ".join(sorted(set().union(*changed.values())))
+        measures = ", ".join(sorted(set().union(*changed.values())))
         raise ValueError(
-            f"{len(changed)} finished trials measured {names} by code that has changed since: "
+            f"{len(changed)} finished trials measured {measures} by code that has changed since: "
             f"{', '.join(sorted(changed))}; runtime.unmeasured=again trains them again to measure anew, all else stays "
             "as it is; to compare them with new ones all the same type runtime.code=any"
         )

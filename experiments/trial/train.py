@@ -53,10 +53,8 @@ def train(
     data, task = build_task(config, rank, begun)
     measures = trial_measures(data, watchers, task.model)
     if begun is not None and not same_code(begun.history.numpy().tobytes(), measures):
-        begun, (data, task) = (
-            None,
-            build_task(config, rank, None),
-        )  # no column is begun by one formula, ended by another
+        begun = None  # no column begins by one formula and ends by another
+        data, task = build_task(config, rank, None)
     task.on_start = on_start
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
