@@ -75,7 +75,7 @@ def refuse_plugins_inside(results: Path, named: Iterable[str]) -> None:
     """
     for plugin in [*files_in_plugins_folder(), *map(Path, named)]:
         for file in sorted(_own_files(plugin) if plugin.is_file() else []):
-            if file.resolve().is_relative_to(results.resolve()):
+            if any(place.is_relative_to(results.resolve()) for place in (file.resolve(), file.parent.resolve())):
                 raise PluginError(
                     f"{file} lies inside the results folder {results}, of which nothing is run; if you know and trust "
                     "this plugin, move it out, and run the study again with it"
