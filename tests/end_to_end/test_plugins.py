@@ -203,4 +203,3 @@ def test_a_plugin_that_was_edited_after_its_trial_was_planned_is_not_taken_for_t
     del plugins.LOADED[str(path)]
     with pytest.raises(RuntimeError, match=r"mine\.py has changed since the trial was planned"):
         plugins.load_recorded_plugins({str(path): "0" * 12})
-    del plugins.LOADED[str(path)]
