@@ -7,6 +7,7 @@ from analysis.findings.cautions import cautions
 from analysis.findings.coverage import StudyCoverage
 from analysis.findings.judgement import ALPHA, Judgement
 from analysis.findings.verdict import Verdict
+from analysis.record.history import declared_measures
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
 from analysis.statistics.summary import arm_costs, settings_that_differ
@@ -33,6 +34,7 @@ def disclosures(results: Results) -> list[str]:
         *(f"This design cannot tell apart: {effects}" for effects in study.aliases),
         *_unmeasured_endpoints(results),
         *_trials_of_other_code(results),
+        *_measures_of_other_code(results),
         *_unmatched_sizes(results),
         *_unequal_tokens(results),
         *_different_data(results),
@@ -122,6 +124,21 @@ def _trials_of_other_code(results: Results) -> list[str]:
         if trial in summaries and summaries[trial].code != arms[arm].code
     ]
     return [f"These trials ran other code than the study was planned with: {', '.join(old)}"] if old else []
+
+
+def _measures_of_other_code(results: Results) -> list[str]:
+    """Endpoints that trials measured before the code of these measures changed, and no other code of the trials did."""
+    trials_of: dict[str, list[str]] = {}
+    for trial, arm in zip(results.trials.trial, results.trials.arm, strict=True):
+        planned, summary = results.study.arms[arm], results.summaries.get(trial)
+        if not planned.measure_code or summary is None or summary.code != planned.code:
+            continue
+        declared = declared_measures(results.trial_folder(trial))
+        for name in planned.measure_code.keys() & declared:
+            if declared[name].get("code") != planned.measure_code[name]:
+                trials_of.setdefault(name, []).append(trial)
+    end = "was measured by other code than this study was planned with, in the trials"
+    return [f"{name} {end} {', '.join(trials)}" for name, trials in sorted(trials_of.items())]
 
 
 def _unmatched_sizes(results: Results) -> list[str]:

@@ -50,7 +50,7 @@ def write_attention_maps(home: Path, when: str, maps: Sequence[AttentionMaps]) -
 
 def read_maps(path: Path) -> AttentionMaps:
     """The arrays of a file `attention/<step>.<number>.npz`."""
-    with np.load(path) as arrays:
+    with np.load(path, allow_pickle=False) as arrays:
         by_kind = {
             kind: {name.partition("/")[2]: arrays[name] for name in arrays if name.startswith(f"{kind}/")}
             for kind in ARRAYS

@@ -32,6 +32,11 @@ def results_of(study_home: Path) -> Path:
     return study_home.parents[1]
 
 
+def results_around(trial: Path) -> Path:
+    """The results folder that a trial's folder lies in; the trial's folder alone where it lies in none."""
+    return trial.parents[1] if trial.absolute().parent.name == TRIALS else trial
+
+
 def ensure_results_folder(root: Path) -> Path:
     """The results folder, created if necessary. Raises PermissionError if nothing can be written there."""
     try:

@@ -11,7 +11,8 @@ class Measure:
     """A named number that a trial logs: its unit, which direction is better, and how a study reduces it.
 
     `repeats`: exactly, if the trial run again gives it again; roughly, if it depends on the machine; alone, if it
-    depends on what else runs there too, so that trials can be compared only if each had its device to itself.
+    depends on what else runs there too, so that trials can be compared only if each had its device to itself. `code`
+    is a digest of the code that computes it; whoever trains fills it in.
     """
 
     name: str
@@ -19,6 +20,7 @@ class Measure:
     better: Literal["lower", "higher", "neither"] = "neither"
     reduction: str = "final"
     repeats: Literal["exactly", "roughly", "alone"] = "exactly"
+    code: str = ""
 
     def field(self) -> pa.Field:
         """The column, with the declaration as its metadata."""

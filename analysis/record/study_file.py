@@ -12,13 +12,17 @@ from analysis.record.words import unknown_word
 
 @dataclass(frozen=True)
 class ArmRecord:
-    """An arm: its level of each factor, its size, the training FLOPs per token, its code's digest, all its settings."""
+    """An arm: its level of each factor, its size, the training FLOPs per token, its code's digest, all its settings.
+
+    `measure_code` has the digest of the code of each endpoint's measure.
+    """
 
     levels: Mapping[str, str]
     parameters: int
     flops: float
     code: str
     settings: Settings
+    measure_code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,7 @@
 """Lines for a person about a study that is about to run."""
 
-from rich.console import Console
-
 from experiments.design import aliases
 from experiments.study.plan import Plan
-
-
-def echo(text: str) -> None:
-    """Lines for a person, as they are; no line if there is nothing to say."""
-    if text:
-        Console(highlight=False, soft_wrap=True, markup=False).print(text)
 
 
 def plan_summary(made: Plan, missing: int) -> str:

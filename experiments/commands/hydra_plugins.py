@@ -24,7 +24,7 @@ from rich.console import Console
 
 from analysis.record.layout import LOG, PAGE, SUMMARY, VERDICTS, ensure_results_folder, trial_folder
 from analysis.record.summary import read_summary
-from experiments.commands.announce import echo, plan_summary
+from experiments.commands.announce import plan_summary
 from experiments.commands.plan import (
     TIMED_STEPS,
     arm_table,
@@ -38,11 +38,17 @@ from experiments.launch.queue import run_trials
 from experiments.launch.resources import refuse_full_disk
 from experiments.launch.smoke import memory_warning, refuse_failing_arms, take_smoke_steps
 from experiments.lifecycle.state import COMPLETE, trial_state
+from experiments.lifecycle.terminal import echo
 from experiments.settings.overrides import override_text
 from experiments.study.arm import ENDPOINTS
 from experiments.study.checks import refuse_unknown_exclusions
 from experiments.study.plan import Plan, plan_study
-from experiments.study.reuse import missing_measures_note, refuse_changed_code, reopen_for_missing_measures
+from experiments.study.reuse import (
+    missing_measures_note,
+    refuse_changed_code,
+    refuse_changed_measures,
+    reopen_for_missing_measures,
+)
 from experiments.study.tuning import choose_settings, plan_tuning
 from experiments.study.write import prepare_single_trial, write_study
 from experiments.tracking.mirror import Mirror
@@ -77,6 +83,7 @@ class KnockoutSweeper(Sweeper):
         runtime = self.settings.runtime
         results = ensure_results_folder(Path(runtime.results))
         refuse_changed_code(results, made, runtime.code)
+        refuse_changed_measures(results, made, runtime.code, runtime.unmeasured)
         refuse_unknown_exclusions(made.study["exclude"], {trial.id for trial in made.trials})
         refuse_shared_devices(made.study, [made.arms[trial.arm] for trial in made.missing(results)], runtime)
         reopen_for_missing_measures(results, made, runtime.unmeasured)
@@ -170,6 +177,7 @@ class PlanSweeper(KnockoutSweeper):
             echo(f"first, to let each arm choose: {plan_summary(tried_first, len(tried_first.trials))}")
         runtime, results = self.settings.runtime, Path(self.settings.runtime.results)
         refuse_changed_code(results, made, runtime.code)
+        refuse_changed_measures(results, made, runtime.code, runtime.unmeasured)
         missing = {trial.id: trial.arm for trial in made.missing(results)}
         made.refuse_untrainable(missing.values())
         refuse_shared_devices(made.study, [made.arms[label] for label in missing.values()], runtime)
@@ -179,7 +187,9 @@ class PlanSweeper(KnockoutSweeper):
         tried = take_smoke_steps(
             made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED_STEPS
         )
-        Console(soft_wrap=True, highlight=False).print(arm_table(made, missing, tried.seconds))
+        Console(soft_wrap=True, highlight=False, markup=False, emoji=False).print(
+            arm_table(made, missing, tried.seconds)
+        )
         for label, reason in tried.errors.items():
             echo(f"{label} fails within {TIMED_STEPS} steps: {reason}")
         echo(device_hours(made, missing, tried.seconds, runtime))

@@ -20,6 +20,7 @@ from experiments.commands.arguments import trial_parser
 from experiments.data import Data
 from experiments.diagnostic import diagnostics
 from experiments.diagnostic.attention_map import AttentionMap, maps
+from experiments.lifecycle.terminal import echo, printable
 from experiments.study.arm import inspect_model
 from experiments.trial.build import Config, build_data_at
 from experiments.trial.diagnostics import DiagnosticCallback
@@ -36,9 +37,9 @@ def probe_trial(words: list[str]) -> None:
     arguments = parser.parse_args(words)
     folder = find_trial(arguments.results, arguments.trial)
     if arguments.diagnostic:
-        print(measure_trained(folder, arguments.diagnostic))
+        echo(measure_trained(folder, arguments.diagnostic))
     if arguments.prompt or not arguments.diagnostic:
-        print(draw_attention(folder, arguments.prompt))
+        echo(draw_attention(folder, arguments.prompt))
 
 
 def draw_attention(folder: Path, prompts: list[str]) -> str:
@@ -55,7 +56,8 @@ def _reopen(folder: Path) -> tuple[Config, Data, LanguageModeling]:
     """The trial with its weights, and a warning where its code has changed since it was trained."""
     config, data, task = reopen_trial(folder)
     if inspect_model(config, data).code != config["code"]:
-        print(f"warning: the code of trial {folder.name} has changed since it was trained", file=sys.stderr)
+        warning = f"warning: the code of trial {folder.name} has changed since it was trained"
+        print(printable(warning), file=sys.stderr)
     return config, data, task
 
 
@@ -114,7 +116,7 @@ def sample(words: list[str]) -> None:
     if not len(prompt):
         raise ValueError("--prompt is empty; give at least one token to go on from")
     generator = torch.Generator().manual_seed(given.seed)
-    print(data.vocabulary.decode(generate(task.model, prompt, given.tokens, given.temperature, generator).tolist()))
+    echo(data.vocabulary.decode(generate(task.model, prompt, given.tokens, given.temperature, generator).tolist()))
 
 
 @torch.no_grad()

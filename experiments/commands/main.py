@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from experiments.lifecycle.terminal import printable
+
 # The module and function of each command, and its line in the help; a module is imported only for its own command.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "run": ("run", "run", "train a study, or axes: knockout run norm=layernorm,rmsnorm 'seed=range(6)'"),
@@ -43,7 +45,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output, such as `head`, has stopped reading
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError) as error:
-        sys.exit(f"knockout: {error}")
+        sys.exit(printable(f"knockout: {error}"))
 
 
 def usage() -> str:

@@ -13,6 +13,7 @@ from mlflow import MlflowClient
 from analysis.record.layout import DATABASE, EFFECTS, STUDIES
 from analysis.record.study_file import find_study
 from experiments.commands.arguments import command_parser
+from experiments.lifecycle.terminal import echo
 from experiments.tracking.mirror import exclusive_lease, mirror_study
 from experiments.tracking.pull import pull_study
 from experiments.tracking.store import default_store, refuse_file_store
@@ -34,7 +35,7 @@ def sync(words: list[str]) -> None:
         if shown is False:
             failed.append(name)
         else:
-            print(f"{name}: {'in' if mine else 'being shown by another command in'} {uri}")
+            echo(f"{name}: {'in' if mine else 'being shown by another command in'} {uri}")
     if failed:
         raise ValueError(f"not in {uri}: {', '.join(failed)}")
 
@@ -64,7 +65,7 @@ def pull(words: list[str]) -> None:
     path = given.to or Path(f"{Path(given.study).name}.parquet")
     pq.write_table(table, path)
     trials = table.group_by(["arm", "seed"]).aggregate([])
-    print(f"{len(trials)} trials of {len(trials['arm'].unique())} arms, {len(table)} rows: {path.absolute()}")
+    echo(f"{len(trials)} trials of {len(trials['arm'].unique())} arms, {len(table)} rows: {path.absolute()}")
     print(f'analysis.from_frame(pandas.read_parquet("{path}"), endpoints={{"val/loss": "final"}}).effects()')
 
 

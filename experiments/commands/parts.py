@@ -71,7 +71,7 @@ def broken_checks(registry: Registry[Any], name: str) -> Iterator[str]:
     for check in CHECKS:
         try:
             check(registry, name)
-        except Exception as error:  # whatever a part under test raises is what is wrong with it
+        except (Exception, SystemExit) as error:  # whatever a part under test raises is what is wrong with it
             kind = "" if isinstance(error, AssertionError) else f"{type(error).__name__}: "
             yield f"{registry.kind}={name} breaks “{check.__name__.replace('_', ' ')}”: {kind}{error}"
 

@@ -13,6 +13,7 @@ from analysis.findings.coverage import StudyCoverage
 from analysis.record.layout import EFFECTS, study_folder
 from analysis.record.study_file import ArmRecord
 from experiments.launch.devices import device_pool
+from experiments.lifecycle.terminal import printable
 from experiments.study.plan import Plan
 
 TIMED_STEPS = 4  # steps of each arm
@@ -29,7 +30,7 @@ def arm_table(made: Plan, missing: Collection[str], seconds: Mapping[str, float]
         pace = f"{1000 * seconds[label]:.1f}" if label in seconds else "–"
         left = len(ids & set(missing))
         counts = (str(len(ids) - left), str(left))
-        table.add_row(label, f"{arm.parameters:,}", f"{arm.flops:.3g}", *counts, pace)
+        table.add_row(printable(label), f"{arm.parameters:,}", f"{arm.flops:.3g}", *counts, pace)
     return table
 
 

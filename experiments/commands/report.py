@@ -9,6 +9,7 @@ from analysis.page.several_studies import page_name, write_overview
 from analysis.record.study_file import find_study, study_names
 from analysis.tables.results import Results, read_results
 from experiments.commands.arguments import command_parser
+from experiments.lifecycle.terminal import echo
 
 FORMATS = ("page", "paper")
 INDEX = "index"  # the name of the page of all studies
@@ -27,13 +28,13 @@ def report(words: list[str]) -> None:
     studies = [read_results(find_study(arguments.results, name)) for name in names]
     for study in studies:
         path, verdicts = write_page(study)
-        print(f"{verdicts}\nreport: {path.absolute()}")
+        echo(f"{verdicts}\nreport: {path.absolute()}")
         if arguments.format == "paper":
-            print(f"paper: {write_paper(study.home).absolute()}")
+            echo(f"paper: {write_paper(study.home).absolute()}")
     if not arguments.studies:
-        print(_write_index(studies))
+        echo(_write_index(studies))
     elif len(studies) > 1:
-        print(f"these {len(studies)} studies: {write_overview(studies, page_name(studies)).absolute()}")
+        echo(f"these {len(studies)} studies: {write_overview(studies, page_name(studies)).absolute()}")
 
 
 def _write_index(studies: Sequence[Results]) -> str:
@@ -51,6 +52,6 @@ def compare(words: list[str]) -> None:
     first, second = (read_results(find_study(arguments.results, name)) for name in arguments.studies)
     if first.home == second.home:
         raise ValueError(f"{first.study.name} is compared with itself; name two studies")
-    print(f"{comparison_lines(first, second)}\n{settings_lines(first, second)}")
+    echo(f"{comparison_lines(first, second)}\n{settings_lines(first, second)}")
     if common := shared_trials(first, second):
-        print(f"the studies share {common} trials, so that intervals of independent studies mean little")
+        echo(f"the studies share {common} trials, so that intervals of independent studies mean little")

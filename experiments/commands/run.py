@@ -5,10 +5,12 @@ Hydra's own command line; it runs a single trial and a sweep alike, with `-m` an
 
 import gc
 import os
+import re
 import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from unittest import mock
 
@@ -23,9 +25,10 @@ from experiments.commands.arguments import command_parser
 from experiments.commands.hydra_plugins import first_endpoint, register_hydra_plugins
 from experiments.launch.queue import run_trials
 from experiments.lifecycle.state import COMPLETE
+from experiments.lifecycle.terminal import echo, printable
 from experiments.settings.errors import explain_error
 from experiments.settings.overrides import options_first, override_text, plugins_among, single_level_axes
-from experiments.settings.plugins import load_plugins
+from experiments.settings.plugins import load_plugins, refuse_plugins_inside
 from experiments.settings.schema import register_options
 from experiments.study.write import prepare_single_trial
 
@@ -46,6 +49,13 @@ HYDRA_COMMANDS = {
     "-sc",
     "-m",
 }
+
+
+CONFIG_FOLDER_OPTIONS = ("--config-dir", "-cd", "--config-path", "-cp")
+# Settings of Hydra, and options that are chosen by a path.
+HYDRA_SETTING = re.compile(r"\W*hydra\b|.*_target_|[^.=]*=.*\.\.")
+# The choice of a launcher or a sweeper that is installed here, and a word or a number for it.
+HARMLESS_HYDRA_SETTING = re.compile(r"hydra/(launcher|sweeper)=\w+|hydra\.(launcher|sweeper)\.(?!_)\w+=[\w.-]+")
 
 
 PROBE_DIAGNOSTICS = (
@@ -86,7 +96,7 @@ def run_hydra(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if wants_trace:
             raise
-        sys.exit(explain_error(error))
+        sys.exit(printable(explain_error(error)))
 
 
 def run(words: list[str]) -> None:
@@ -107,15 +117,34 @@ def plan(words: list[str]) -> None:
 def retry(words: list[str]) -> None:
     """`knockout retry STUDY`: run the study's own command again, for the trials that are not finished.
 
-    Raises FileNotFoundError for a study that the results folder does not have.
+    Raises FileNotFoundError for a study that the results folder does not have, ValueError for a command that could
+    run something of that folder.
     """
     parser = command_parser("retry", "Run the trials of a study that are not finished.")
     parser.add_argument("study", help="the study's name")
     arguments = parser.parse_args(words)
     command = shlex.split(read_study(find_study(arguments.results, arguments.study)).command)[2:]
     kept = [word for word in command if not word.startswith(("runtime.results=", "runtime.failed="))]
-    print(f"knockout run {shlex.join(kept)}", flush=True)
+    refuse_untrusted_words(arguments.results, kept)
+    echo(f"knockout run {shlex.join(kept)}")
     run_hydra([*kept, f"runtime.results={override_text(str(arguments.results))}"])
+
+
+def refuse_untrusted_words(results: Path, words: Sequence[str]) -> None:
+    """Raises ValueError for words of a recorded command by which a results folder could have a program run.
+
+    Those are plugins and configurations that lie inside it, and settings of Hydra that can name any function.
+    """
+    refuse_plugins_inside(results, plugins_among(words))
+    folders = [after for word, after in pairwise([*words, ""]) if word in CONFIG_FOLDER_OPTIONS]
+    folders += [word.partition("=")[2] for word in words if word.partition("=")[0] in CONFIG_FOLDER_OPTIONS]
+    inside = [folder for folder in folders if Path(folder).resolve().is_relative_to(results.resolve())]
+    hydra = [word for word in words if HYDRA_SETTING.match(word) and not HARMLESS_HYDRA_SETTING.fullmatch(word)]
+    if inside or hydra:
+        raise ValueError(
+            f"the study's command has {shlex.join([*inside, *hydra])}, by which a results folder could have a program "
+            f"run; if you trust it, type it yourself: knockout run {shlex.join(words)}"
+        )
 
 
 def probe(words: list[str]) -> None:

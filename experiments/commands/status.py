@@ -15,6 +15,7 @@ from analysis.record.summary import TrialSummary, read_summary
 from experiments.commands.arguments import command_parser
 from experiments.lifecycle.lease import current_holder
 from experiments.lifecycle.state import COMPLETE, STATES, last_log_line, trial_state
+from experiments.lifecycle.terminal import printable
 
 
 def status(words: list[str]) -> None:
@@ -22,10 +23,10 @@ def status(words: list[str]) -> None:
     parser = command_parser("status", "How studies stand.")
     parser.add_argument("studies", nargs="*", help="which (default: all)")
     given = parser.parse_args(words)
-    console = Console(highlight=False, soft_wrap=True, markup=False)
+    console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
     for name in given.studies or study_names(given.results):
         for line in status_lines(find_study(given.results, name)):
-            console.print(line)
+            console.print(printable(line) if isinstance(line, str) else line)
 
 
 def status_lines(home: Path) -> Iterable[Table | str]:
@@ -37,7 +38,7 @@ def status_lines(home: Path) -> Iterable[Table | str]:
     table = Table("arm", *STATES, box=None, header_style="none")
     for arm in study.arms:
         own = Counter(states[trial.id] for trial in study.trials if trial.arm == arm)
-        table.add_row(arm, *(str(own[s] or "–") for s in STATES))
+        table.add_row(printable(arm), *(str(own[s] or "–") for s in STATES))
     yield table
     for trial in study.trials:
         folder, where = trial_folder(results, trial.id), f"{trial.arm} · seed {trial.seed}"

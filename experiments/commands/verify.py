@@ -11,13 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from analysis.record.history import read_history
-from analysis.record.layout import CONFIG, trial_folder
+from analysis.record.history import declared_measures, read_history
+from analysis.record.layout import CONFIG, results_around, trial_folder
 from analysis.record.plain import read_yaml
 from analysis.record.study_file import find_study, read_study
 from analysis.record.summary import read_summary
 from experiments.commands.arguments import command_parser
 from experiments.lifecycle.environment import versions
+from experiments.lifecycle.terminal import echo
 from experiments.settings import plugins
 
 VERIFY_RUNTIME: Mapping[str, Any] = {
@@ -54,7 +55,7 @@ def verify(words: list[str]) -> None:
     if not ended or given.trials < 1:
         raise ValueError(f"{given.study} has {len(ended)} finished trials, of which {given.trials} cannot be verified")
     chosen = sorted(random.Random(given.seed).sample(ended, min(given.trials, len(ended))))
-    print(f"{len(chosen)} of {len(ended)} finished trials are trained again", flush=True)
+    echo(f"{len(chosen)} of {len(ended)} finished trials are trained again")
     wrong = [id for id in chosen if not _verify_trial(trial_folder(given.results, id))]
     if wrong:
         raise ValueError(f"not the same again: {', '.join(wrong)}")
@@ -69,17 +70,22 @@ def _verify_trial(folder: Path) -> bool:
         again.mkdir(parents=True)
         shutil.copy(folder / CONFIG, again / CONFIG)
         config = read_yaml(folder / CONFIG)
-        plugins.load_plugins(config["plugins"])
+        plugins.refuse_plugins_inside(results_around(folder.resolve()), config["plugins"])
+        try:
+            plugins.load_recorded_plugins(config["plugins"])
+        except RuntimeError as error:
+            echo(f"{folder.name}: could not be trained again: {error}")
+            return False
         run_trials([again], VERIFY_RUNTIME)
         if read_summary(again) is None:
-            print(f"{folder.name}: could not be trained again{_changes_text(changes_since_training(folder, config))}")
+            echo(f"{folder.name}: could not be trained again{_changes_text(changes_since_training(folder, config))}")
             return False
         exact = config["trainer"]["accelerator"] == "cpu"
         difference = first_difference(folder, again, 0.0 if exact else TOLERANCE)
     if difference is None:
-        print(f"{folder.name}: the same {'bits' if exact else f'to {TOLERANCE:g}'}")
+        echo(f"{folder.name}: the same {'bits' if exact else f'to {TOLERANCE:g}'}")
         return True
-    print(f"{folder.name}: {difference}{_changes_text(changes_since_training(folder, config))}")
+    echo(f"{folder.name}: {difference}{_changes_text(changes_since_training(folder, config))}")
     return False
 
 
@@ -113,17 +119,20 @@ def _same_value(value: float | None, other: float | None, tolerance: float) -> b
 
 
 def changes_since_training(folder: Path, config: Mapping[str, Any]) -> list[str]:
-    """What has changed since a trial was trained: code, data, packages."""
+    """What has changed since a trial was trained: code, that of its measures, data, packages."""
     from experiments.study.arm import inspect_model
     from experiments.trial import build
 
     summary = read_summary(folder)
     assert summary is not None
     data = build.build_data(config)
+    facts = inspect_model(dict(config), data)
     pairs = {
-        "code": (summary.code, inspect_model(dict(config), data).code),
+        "code": (summary.code, facts.code),
         "data": (summary.data.content, data.content),
     }
+    measured = declared_measures(folder)
+    pairs |= {f"code of {m}": (measured[m].get("code"), c) for m, c in facts.measure_code.items() if m in measured}
     now = versions()
     pairs |= {name: (version, now.get(name)) for name, version in summary.versions.items()}
     return [f"{name} {before} → {after}" for name, (before, after) in pairs.items() if before != after]

@@ -17,6 +17,7 @@ from rich.progress import (
 )
 
 from experiments.lifecycle.state import COMPLETE
+from experiments.lifecycle.terminal import printable
 
 
 class ProgressBoard:
@@ -27,7 +28,7 @@ class ProgressBoard:
         self.total, self.started = total, time.monotonic()
         self.done = self.failed = 0
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
@@ -48,6 +49,7 @@ class ProgressBoard:
 
     def trial_started(self, trial: str, label: str, steps: int) -> None:
         """A trial begins."""
+        label = printable(label)
         self._each[trial] = (label, self._bars.add_task(f"  {label}", total=steps), time.monotonic())
 
     def update_steps(self, steps: Mapping[str, Callable[[], int]]) -> None:
@@ -79,7 +81,7 @@ class ProgressBoard:
 
     def print_line(self, text: str) -> None:
         """One line above the bars."""
-        self._bars.console.print(text, markup=False)
+        self._bars.console.print(printable(text), markup=False, emoji=False)
 
     def _time_left(self) -> str:
         ended = max(1, self.done + self.failed)

@@ -17,14 +17,8 @@ from experiments.study.code_version import code_version
 from experiments.study.identity import trial_id
 from experiments.study.unused import refuse_unused_weights, unused_kinds
 from experiments.trial import build
-from experiments.trial.build import (
-    build_data,
-    build_data_at,
-    build_diagnostics,
-    build_model,
-    build_training,
-    trial_measures,
-)
+from experiments.trial.build import build_data, build_data_at, build_model, build_training
+from experiments.trial.measures import build_diagnostics, trial_measures
 
 SEEDS = ("seed", "init_seed", "data_seed")
 
@@ -37,7 +31,7 @@ class Arm:
     """A resolved configuration, and what it means: the kinds its model asked for, the tokens of its data.
 
     `seed_keys` names the seeds that follow `seed`; a seed with its own number keeps it. `measures` are those of its
-    trials, and how they repeat.
+    trials, and how they repeat; `measure_code` is the digest of the code of each, `code` that of all other numbers.
     """
 
     config: dict[str, Any]
@@ -47,6 +41,7 @@ class Arm:
     parameters: int
     flops: float
     measures: Mapping[str, str]
+    measure_code: Mapping[str, str]
     code: str
 
     def refuse_untrainable(self) -> None:
@@ -61,7 +56,9 @@ class Arm:
     def record(self) -> dict[str, Any]:
         """What a study keeps of its arms: their size, and every setting."""
         own = {key: value for key, value in self.config.items() if key not in ("study", "runtime", "trial", "label")}
-        return {"parameters": self.parameters, "flops": self.flops, "code": self.code, "settings": own}
+        endpoints = [name for name in self.config["study"]["endpoints"] if name in self.measure_code]
+        code = {"code": self.code, "measure_code": {name: self.measure_code[name] for name in endpoints}}
+        return {"parameters": self.parameters, "flops": self.flops, **code, "settings": own}
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
@@ -109,6 +106,7 @@ def resolve_arm(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, An
         parameters=found.parameters,
         flops=found.flops,
         measures=found.measures,
+        measure_code=found.measure_code,
         code=found.code,
     )
 
@@ -123,11 +121,13 @@ def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
     watchers = build_diagnostics(config)
     for watcher in watchers:
         watcher.refuse_model(model, lambda context: build_data_at(config, context))
+    measures = trial_measures(data, watchers, model)
     return ArmFacts(
         asked=sorted(asked - unused),
         parameters=sum(p.numel() for p in model.parameters()),
         flops=flops,
-        measures={measure.name: measure.repeats for measure in trial_measures(data, watchers, model)},
+        measures={measure.name: measure.repeats for measure in measures},
+        measure_code={measure.name: measure.code for measure in measures},
         code=code_version(config, asked - unused),
     )
 

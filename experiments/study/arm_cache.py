@@ -4,7 +4,6 @@ Kept in the results folder by a hash of all that it follows from, so that a fini
 """
 
 import hashlib
-import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +15,6 @@ from analysis.record.files import write_text
 from analysis.record.layout import ARMS
 from experiments.lifecycle.environment import ROOT, versions
 from experiments.settings.plugins import LOADED
-from experiments.settings.schema import KINDS
 
 IRRELEVANT_KEYS = ("study", "seed", "init_seed", "data_seed", "seed_offset")
 
@@ -25,13 +23,14 @@ IRRELEVANT_KEYS = ("study", "seed", "init_seed", "data_seed", "seed_offset")
 class ArmFacts:
     """The kinds that an arm's model asked for, its size, what its trials measure, the code that they come from.
 
-    `measures` says of each how it repeats.
+    `measures` says of each how it repeats, `measure_code` the digest of its own code.
     """
 
     asked: list[str]
     parameters: int
     flops: float
     measures: dict[str, str]
+    measure_code: dict[str, str]
     code: str
 
 
@@ -53,11 +52,9 @@ def cached_facts(config: Mapping[str, Any], content: str, inspect_arm: Callable[
 
 @cache
 def _source_digest() -> str:
-    """A digest of all code that an arm may come from, to the byte."""
-    parts = [registry[name] for registry in KINDS.values() for name in registry.names()]
-    files = {*map(Path, LOADED), *(Path(str(inspect.getsourcefile(part))) for part in parts)}
-    files |= {file for package in ("components", "experiments") for file in (ROOT / package).rglob("*.py")}
-    digest = hashlib.sha256()
+    """A digest of all code that an arm may come from, ours to the byte."""
+    files = {file for package in ("components", "experiments") for file in (ROOT / package).rglob("*.py")}
+    digest = hashlib.sha256(json.dumps(sorted(LOADED.items())).encode())
     for file in sorted(files):
         digest.update(file.read_bytes())
     return digest.hexdigest()

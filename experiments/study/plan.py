@@ -146,9 +146,11 @@ def _size_matching(baseline: dict[str, Any]) -> Callable[[dict[str, Any]], dict[
 
 @contextmanager
 def naming_the_arm(label: str) -> Iterator[None]:
-    """Errors say in which arm they arose."""
+    """Errors say in which arm they arose; a part that ends the process is one."""
     try:
         yield
+    except SystemExit as end:
+        raise ValueError(f"in the arm {label} a part ends the process: sys.exit({end.code!r})") from end
     except (ValueError, KeyError, OSError) as error:
         if label != ONLY_ARM:
             error.add_note(f"in the arm {label}")

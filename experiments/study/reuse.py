@@ -1,14 +1,14 @@
-"""Reuse finished trials: refuse those of other code, name or reopen those that lack a measure."""
+"""Reuse finished trials: refuse those of other code, name or reopen those that lack a measure or have an old one."""
 
 from pathlib import Path
 
-from analysis.record.history import history_columns
+from analysis.record.history import declared_measures, history_columns
 from analysis.record.layout import CONFIG, trial_folder
 from analysis.record.plain import read_yaml
 from analysis.record.summary import read_summary
 from experiments.lifecycle.attempts import set_attempt_aside
 from experiments.lifecycle.lease import acquire
-from experiments.study.plan import Plan
+from experiments.study.plan import Plan, PlannedTrial
 
 
 def refuse_changed_code(results: Path, made: Plan, accepted: str) -> None:
@@ -23,15 +23,42 @@ def refuse_changed_code(results: Path, made: Plan, accepted: str) -> None:
         )
 
 
+def refuse_changed_measures(results: Path, made: Plan, accepted: str, wish: str) -> None:
+    """Raises ValueError if finished trials measured something by code that has changed since.
+
+    Not if `accepted` is `any`, nor if `wish` is `again`, since they are then measured anew.
+    """
+    names = {trial.id: changed_measures(results / "trials" / trial.id, made, trial) for trial in made.trials}
+    changed = {id: measures for id, measures in names.items() if measures}
+    if changed and accepted != "any" and wish != "again":
+        measures = ", ".join(sorted(set().union(*changed.values())))
+        raise ValueError(
+            f"{len(changed)} finished trials measured {measures} by code that has changed since: "
+            f"{', '.join(sorted(changed))}; runtime.unmeasured=again trains them again to measure anew, all else stays "
+            "as it is; to compare them with new ones all the same type runtime.code=any"
+        )
+
+
+def changed_measures(folder: Path, made: Plan, trial: PlannedTrial) -> set[str]:
+    """What a finished trial measured by other code than there is now; nothing if all its code is other code."""
+    summary, now = read_summary(folder), made.arms[trial.arm]
+    if summary is None or summary.code != now.code:
+        return set()
+    then = declared_measures(folder)
+    return {name for name, code in now.measure_code.items() if name in then and then[name].get("code") != code}
+
+
 def reopen_for_missing_measures(results: Path, made: Plan, wish: str) -> None:
-    """Finished trials that lack a measure of their arm are run again if `wish` is `again`; what they left is kept.
+    """Finished trials that lack a measure of their arm, or have it by code that has changed since, are run again if
+    `wish` is `again`; what they left is kept.
 
     Diagnostics change no number, so that a trial is the same again, with more columns.
     """
     for trial in made.trials if wish == "again" else []:
         folder = trial_folder(results, trial.id)
-        lacking = read_summary(folder) is not None and set(made.arms[trial.arm].measures) - set(history_columns(folder))
-        if lacking and (lease := acquire(folder)) is not None:
+        done = read_summary(folder) is not None
+        lacking = done and set(made.arms[trial.arm].measures) - set(history_columns(folder))
+        if (lacking or changed_measures(folder, made, trial)) and (lease := acquire(folder)) is not None:
             before = read_yaml(folder / CONFIG)["diagnostic"]
             trial.config["diagnostic"] = before | trial.config["diagnostic"]  # no other study loses what it measured
             set_attempt_aside(folder)

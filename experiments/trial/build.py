@@ -1,6 +1,6 @@
 """From a plain configuration to the objects it names."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,9 @@ from torch import nn
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
-from analysis.record.measure import Measure, training_measures
 from components.model import Decoder, assemble
 from components.parts import Parts, Sizes
 from experiments.data import Data, datas
-from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.objective import Objective, objectives
 from experiments.optimizer import optimizers
 from experiments.schedule import schedules
@@ -65,16 +63,3 @@ def build_training(
         optimizers.build(config["optimizer"]),
         lambda optimizer: schedule(optimizer, steps),
     )
-
-
-def build_diagnostics(config: Config) -> list[Diagnostic]:
-    """The diagnostics."""
-    return [diagnostics.build(knobs)() for knobs in config["diagnostic"].values()]
-
-
-def trial_measures(data: Data, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
-    """All that a trial measures: what its data say of training, and what its diagnostics declare of its model."""
-    return [
-        *training_measures(data.solved_at),
-        *(measure for watcher in watching for measure in watcher.measures(model)),
-    ]

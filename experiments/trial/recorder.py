@@ -83,6 +83,13 @@ class Recorder:
         self._writer.close()
 
 
+def same_code(stream: bytes, measures: Sequence[Measure]) -> bool:
+    """Whether what a stream has recorded of these measures so far comes from the code that they come from now."""
+    with pa.ipc.open_stream(pa.BufferReader(stream)) as reader:
+        before = {field.name: (field.metadata or {}).get(b"code", b"").decode() for field in reader.schema}
+    return all(before.get(measure.name, measure.code) == measure.code for measure in measures)
+
+
 def _mean(values: list[Tensor]) -> Tensor:
     """In float64 where the device has it."""
     together = torch.stack(values)

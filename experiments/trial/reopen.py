@@ -5,15 +5,15 @@ from typing import Any
 
 import torch
 
-from analysis.record.layout import CONFIG, TRIALS, WEIGHTS, trial_folder
+from analysis.record.layout import CONFIG, TRIALS, WEIGHTS, results_around, trial_folder
 from analysis.record.plain import read_yaml
 from analysis.record.summary import read_summary
 from components.registry import unknown
 from experiments.data import Data
 from experiments.settings import plugins
+from experiments.trial.fit import build_task
 from experiments.trial.language_modeling import LanguageModeling
 from experiments.trial.rank import SINGLE
-from experiments.trial.train import build_task
 
 
 def find_trial(results: Path, trial: str) -> Path:
@@ -32,7 +32,7 @@ def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
     """The configuration, the data, and the task with the weights that training ended with.
 
     Raises FileNotFoundError if the trial is not finished, or its weights were not kept; ValueError if its data or
-    plugins are not what they were.
+    plugins are not what they were, or a plugin lies inside the results folder.
     """
     if read_summary(folder) is None:
         raise FileNotFoundError(f"trial {folder.name} is not finished, so it has no weights yet")
@@ -43,6 +43,7 @@ def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
         )
     config = read_yaml(folder / CONFIG)
     torch.set_num_threads(config["trainer"]["threads"])
+    plugins.refuse_plugins_inside(results_around(folder.resolve()), config["plugins"])
     try:
         plugins.load_recorded_plugins(config["plugins"])
         data, task = build_task(config, SINGLE, None)

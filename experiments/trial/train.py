@@ -10,34 +10,26 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-import lightning as L
 import torch
-from lightning.fabric.plugins.environments.lightning import LightningEnvironment
-from lightning.pytorch.strategies import DDPStrategy
-from torch.utils.data import DataLoader
 
 from analysis.record.history import seal_history
 from analysis.record.layout import BEST, CHECKPOINT, CONFIG
 from analysis.record.plain import read_yaml
 from analysis.record.summary import DataSummary, TrialSummary, write_summary
-from experiments.diagnostic import Diagnostic
 from experiments.instruments.cost import peak_memory
 from experiments.lifecycle.environment import versions
 from experiments.settings import plugins
 from experiments.trial import build
-from experiments.trial.batches import DrawnBatches, validation_batches
-from experiments.trial.build import build_diagnostics, trial_measures
 from experiments.trial.checkpoint import Checkpoint, keep_weights
 from experiments.trial.checkpointer import Checkpointer
 from experiments.trial.diagnostics import DiagnosticCallback
+from experiments.trial.fit import build_task, fit
 from experiments.trial.language_modeling import LanguageModeling
+from experiments.trial.measures import build_diagnostics, trial_measures
 from experiments.trial.rank import SINGLE, Rank
-from experiments.trial.recorder import Recorder
+from experiments.trial.recorder import Recorder, same_code
 from experiments.trial.timing import StepTimer
-
-OWN_TRAINER_KEYS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
 
 def train(
@@ -57,6 +49,10 @@ def train(
     started, busy = time.perf_counter(), time.process_time()
     begun, watchers = Checkpoint.read(folder, config["code"]), build_diagnostics(config)
     data, task = build_task(config, rank, begun)
+    measures = trial_measures(data, watchers, task.model)
+    if begun is not None and not same_code(begun.history.numpy().tobytes(), measures):
+        begun = None  # no column begins by one formula and ends by another
+        data, task = build_task(config, rank, None)
     task.on_start = on_start
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -64,9 +60,8 @@ def train(
         saver = Checkpointer(home, config["code"], 60 * minutes, keep_gb, stopping)
         task.after_step = saver if steps is None else StepTimer(home, steps)
         before = begun.history.numpy().tobytes() if begun else None
-        measures = trial_measures(data, watchers, task.model)
         task.recorder = stack.enter_context(Recorder(home, measures, before))
-        fit(config, task, data, watchers)
+        fit(config, task, data, [DiagnosticCallback(task, watchers)])
     if rank.number == 0:
         seal_history(folder)
         keep_weights(folder, task.model, keep_gb)
@@ -75,45 +70,6 @@ def train(
         seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - busy
         write_summary(folder, trial_summary(config, task, data, seconds, cpu_seconds))
         (folder / CHECKPOINT).unlink(missing_ok=True)
-
-
-def build_task(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tuple[build.Data, LanguageModeling]:
-    """The data, and the task with the weights that it begins with, or had when it stopped."""
-    data = build.build_data(config)
-    if config["content"] != data.content:
-        raise RuntimeError("the data have changed since the trial was planned; the same command plans it anew")
-    objective, optimizer, schedule = build.build_training(config)
-    model, _ = build.build_model(config, data.vocabulary_size + objective.extra_tokens)
-    if begun is not None:
-        model.load_state_dict(begun.model)
-    if config["trainer"]["compile"] != "none":
-        model.compile(backend=config["trainer"]["compile"])
-    interval = config["trainer"]["val_check_interval"]
-    task = LanguageModeling(
-        model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, begun
-    )
-    task.vocabulary = data.vocabulary
-    task.sequences = lambda length: validation_batches(
-        build.build_data_at(config, length), objective, config["batch_size"]
-    )
-    return data, task
-
-
-def fit(config: build.Config, task: LanguageModeling, data: build.Data, watchers: list[Diagnostic]) -> None:
-    """The steps that are left, by Lightning with nothing on but the loop."""
-    given = {key: value for key, value in config["trainer"].items() if key not in OWN_TRAINER_KEYS}
-    given["max_steps"] -= task.first
-    del given["val_check_interval"]
-    many: Any = task.rank.world > 1
-    strategy = DDPStrategy(cluster_environment=LightningEnvironment()) if many else "auto"
-    trainer = L.Trainer(
-        **given, devices=task.rank.world, strategy=strategy, callbacks=[DiagnosticCallback(task, watchers)],
-        plugins=None if many else [LightningEnvironment()], use_distributed_sampler=False, limit_val_batches=0,
-        logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
-    )  # fmt: skip
-    pieces = config["trainer"]["accumulate_grad_batches"]
-    drawn = DrawnBatches(data, task.objective, config["batch_size"], pieces, config["data_seed"], task.first, task.rank)
-    trainer.fit(task, DataLoader(drawn, batch_size=None))
 
 
 def trial_summary(

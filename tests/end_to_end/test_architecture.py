@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.settings.source_code import source_files
 from tests.conftest import QUICK, ROOT, typed
 
 TRIALS_NEVER_IMPORT = {"mlflow", "pandas", "scipy", "matplotlib"}
@@ -130,8 +131,6 @@ def test_e16_trials_of_other_code_are_refused_unless_accepted(copy: Path) -> Non
 
 
 def test_code_is_that_of_a_part_and_of_all_it_imports() -> None:
-    from experiments.study import code_version as provenance
-
     rope = ROOT / "components" / "position" / "rope.py"
-    assert rope.with_name("sinusoidal.py") in provenance._imported_files({rope})
-    assert rope.with_name("learned.py") not in provenance._imported_files({rope})
+    assert rope.with_name("sinusoidal.py") in source_files([rope])
+    assert rope.with_name("learned.py") not in source_files([rope])

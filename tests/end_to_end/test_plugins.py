@@ -1,6 +1,5 @@
 """Parts from outside work like built-in ones, in every process; broken ones are told why."""
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -200,8 +199,7 @@ def test_mistakes_get_a_sentence(command: Command, words: tuple[str, ...], sente
 def test_a_plugin_that_was_edited_after_its_trial_was_planned_is_not_taken_for_the_one_planned(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("")
-    plugins.load_recorded_plugins({str(path): hashlib.sha256(b"").hexdigest()[:12]})
+    plugins.load_recorded_plugins({str(path): plugins.plugin_digest(path)})
     del plugins.LOADED[str(path)]
     with pytest.raises(RuntimeError, match=r"mine\.py has changed since the trial was planned"):
-        plugins.load_recorded_plugins({str(path): hashlib.sha256(b"x = 1").hexdigest()[:12]})
-    del plugins.LOADED[str(path)]
+        plugins.load_recorded_plugins({str(path): "0" * 12})

@@ -34,10 +34,11 @@ from experiments.instruments.spikes import spike_share
 from experiments.study.arm import resolve_arm
 from experiments.trial import build
 from experiments.trial.diagnostics import DiagnosticCallback
+from experiments.trial.fit import build_task
 from experiments.trial.language_modeling import LanguageModeling
 from experiments.trial.rank import SINGLE
 from experiments.trial.recorder import Recorder
-from experiments.trial.train import build_task, train
+from experiments.trial.train import train
 from tests.reference import layernorm, softmax
 
 Compose = Callable[..., DictConfig]
