@@ -63,7 +63,7 @@ def detectable(pairs: int, alpha: float = 0.05, target: float = 0.8) -> float:
     """
     if pairs < 2:
         raise ValueError(f"{pairs} pair has no spread: at least 2 seeds are needed to detect anything")
-    upper = 10 * t.isf(alpha / 2, pairs - 1)  # where the power is nearly 1
+    upper = 10 * float(t.isf(alpha / 2, pairs - 1))  # where the power is nearly 1
     return _root(lambda effect: paired_power(effect, pairs, alpha) - target, 1e-6, upper)
 
 

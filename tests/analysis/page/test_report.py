@@ -117,7 +117,7 @@ def test_dense_curves_are_averaged_over_equal_stretches() -> None:
 def test_an_arm_looks_the_same_in_all_figures() -> None:
     arms = [f"arm {n}" for n in range(12)]
     assert arm_styles(arms[:1])["arm 0"] == arm_styles(arms[:8])["arm 0"]
-    assert len({(str(look["color"]), str(look["linestyle"])) for look in arm_styles(arms).values()}) == 12
+    assert len({(str(look.color), str(look.linestyle)) for look in arm_styles(arms).values()}) == 12
 
 
 def test_a_study_that_is_not_there_names_the_nearest(write_study: Write, tmp_path: Path) -> None:
