@@ -12,6 +12,7 @@ from components.registry import Registry, kinds, origin, unknown
 from experiments.settings.part_docs import part_docs
 from experiments.settings.plugins import PLUGINS_FOLDER, import_file, load_plugins
 
+
 def parts(words: list[str]) -> None:
     """`knockout parts [KIND]`. Raises ValueError for a kind there is not."""
     load_plugins()
