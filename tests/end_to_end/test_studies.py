@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conftest import Command
+from tests.conftest import ROOT, Command
 
 STUDIES = sorted((ROOT / "conf" / "study").glob("*.yaml"))
 
