@@ -184,7 +184,9 @@ def _prose(text: str) -> str:
 
 def _type_text(hint: object) -> str:
     """A type as a person reads it."""
-    return "anything" if hint is Any else hint.__name__ if inspect.isclass(hint) and not get_args(hint) else str(hint)
+    if hint is Any:
+        return "anything"
+    return hint.__name__ if inspect.isclass(hint) and not get_args(hint) else str(hint).replace("typing.", "")
 
 
 def _written_settings(path: Path) -> dict[str, tuple[str, str]]:
