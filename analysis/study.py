@@ -10,7 +10,8 @@ from analysis.findings.verdict import verdict_table, verdicts
 from analysis.page.report import write_page
 from analysis.record.study_file import find_study
 from analysis.statistics.effects import paired_effects
-from analysis.tables.from_frame import results_from_frame
+from analysis.tables.columns import effects_frame
+from analysis.tables.from_frame import FrameResults, results_from_frame
 from analysis.tables.results import Results, read_results
 
 
@@ -36,23 +37,30 @@ class Study:
         return self.results.endpoints
 
     def effects(self) -> pd.DataFrame:
-        """Every arm against the baseline on every endpoint: a table of `analysis.tables.columns.Effects`."""
-        return paired_effects(self.results)
+        """Every arm against the baseline on every endpoint: `analysis.tables.columns.Effect` rows."""
+        return effects_frame(paired_effects(self.results))
 
     def verdicts(self) -> pd.DataFrame:
         """The effects with the expectation, the judgement and a sentence to quote."""
         return verdict_table(verdicts(self.results))
 
     def report(self) -> Path:
-        """Write the study's page into its folder; the path of the page."""
+        """Write the study's page into its folder; the path of the page.
+
+        Raises ValueError for a study of a table, which has no folder.
+        """
+        if isinstance(self.results, FrameResults):
+            raise ValueError(
+                "a study of a table has no results folder to write a page into; use its tables and verdicts"
+            )
         path, _ = write_page(self.results)
         return path
 
 
 def load(results: str | Path, study: str) -> Study:
-    """The study with this name, or in the folder with this name, in a results folder.
+    """The study with this name, or whose folder has this name, in a results folder.
 
-    Raises FileNotFoundError if there is none, naming the studies that there are.
+    Raises FileNotFoundError if there is none, naming the studies that exist.
     """
     return Study(read_results(find_study(results, study)))
 
@@ -68,7 +76,7 @@ def from_frame(
     margin: Mapping[str, float] | None = None,
     expect: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Study:
-    """A study of a table from elsewhere; the parameters are those of `analysis.tables.from_frame.results_from_frame`.
+    """A study of a table of another program; `analysis.tables.from_frame.results_from_frame` describes the parameters.
 
     >>> last_year = pd.DataFrame({"model": ["a", "a", "b", "b"], "run": [0, 1, 0, 1], "loss": [2.0, 2.2, 1.9, 2.1]})
     >>> study = from_frame(last_year.assign(step=10), arm="model", seed="run", endpoints={"loss": "final"})

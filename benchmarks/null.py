@@ -38,7 +38,7 @@ def measured(seeds: int) -> dict[str, pd.Series]:
 def called_different(values: np.ndarray, pairs: int, random: np.random.Generator) -> float:
     """The share of A/A studies with so many pairs whose p is below 0.05."""
     drawn = (random.permutation(values)[: 2 * pairs].reshape(2, pairs) for _ in range(DRAWN))
-    return float(np.mean([paired_effect(pd.Series(a), pd.Series(b))["p"] < 0.05 for a, b in drawn]))
+    return float(np.mean([paired_effect(pd.Series(a), pd.Series(b)).p < 0.05 for a, b in drawn]))
 
 
 def main(seeds: int) -> None:

@@ -41,15 +41,20 @@ def study(random: np.random.Generator, seeds: int, effects: list[float], margin:
 def coverage(simulations: int, seeds: int, truth: float = 0.007) -> float:
     """How often the interval holds the true effect."""
     random = np.random.default_rng(seeds)
-    found = [paired_effects(study(random, seeds, [truth])).iloc[0] for _ in range(simulations)]
-    return float(np.mean([row.low <= truth <= row.high for row in found]))
+    effects = [paired_effects(study(random, seeds, [truth]))[0] for _ in range(simulations)]
+    return float(np.mean([effect.low <= truth <= effect.high for effect in effects]))
 
 
 def family_error(simulations: int, seeds: int, arms: int = 5) -> float:
     """How often any of several arms without an effect is called different."""
     random = np.random.default_rng(1000 + seeds)
     return float(
-        np.mean([(paired_effects(study(random, seeds, [0.0] * arms)).p_holm < 0.05).any() for _ in range(simulations)])
+        np.mean(
+            [
+                any(effect.p_holm < 0.05 for effect in paired_effects(study(random, seeds, [0.0] * arms)))
+                for _ in range(simulations)
+            ]
+        )
     )
 
 
@@ -57,9 +62,7 @@ def power(simulations: int, seeds: int) -> float:
     """How often the effect is seen that the planner says these seeds see with a chance of 80 %."""
     random = np.random.default_rng(2000 + seeds)
     size = detectable(seeds) * NOISE
-    return float(
-        np.mean([paired_effects(study(random, seeds, [size])).p_holm.iloc[0] < 0.05 for _ in range(simulations)])
-    )
+    return float(np.mean([paired_effects(study(random, seeds, [size]))[0].p_holm < 0.05 for _ in range(simulations)]))
 
 
 def equivalence(simulations: int, margin: float = 0.01) -> tuple[int, float, float]:
@@ -79,7 +82,7 @@ def twins() -> str:
     alone = study(np.random.default_rng(0), 8, [])
     both = pd.concat([alone.history, alone.history.assign(arm="twin")])
     (verdict,) = verdicts(from_frame(both, endpoints={"loss": "final"}))
-    return f"{verdict.judgement} (effect {verdict.effect['effect']:g}, p {verdict.effect['p']})"
+    return f"{verdict.judgement} (effect {verdict.effect.effect:g}, p {verdict.effect.p})"
 
 
 def main(simulations: int) -> None:

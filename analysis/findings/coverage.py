@@ -1,37 +1,39 @@
 """Which settings a study varies and crosses; the cautions are derived from it."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from analysis.record.flatten import flatten
+from analysis.record.plain import JsonValue, Scalar, Settings
+from analysis.record.study_file import ArmRecord
 
 SIZES = ("batch_size", "model.context", "trainer.max_steps")  # whose product is the tokens of a trial
 
 
 @dataclass(frozen=True)
 class StudyCoverage:
-    """What a study compares: each arm's settings as flat columns, the factors that make the arms, settings that each
-    arm chose for itself, endpoints, and all that is measured.
+    """Each arm's settings as flat columns, the factors that make the arms, the settings that each arm chose for itself,
+    the endpoints, and all measures.
     """
 
-    arms: Sequence[Mapping[str, Any]]
+    arms: Sequence[Settings]
     factors: Collection[str] = ()
     tuned: Collection[str] = ()
     endpoints: Collection[str] = ()
     measured: Collection[str] = ()
 
     @classmethod
-    def of(cls, study: Mapping[str, Any], measured: Collection[str]) -> "StudyCoverage":
-        """A study as it is written down before it runs."""
-        arms = [flatten(arm["settings"]) for arm in study["arms"].values()]
-        factors = {factor for arm in study["arms"].values() for factor in arm["levels"]}
-        tuned = {key for key in study.get("tune", {}) if key != "seeds"}
-        return cls(arms, factors, tuned, study["endpoints"], measured)
+    def of(
+        cls, arms: Mapping[str, ArmRecord], tune: Iterable[str], endpoints: Collection[str], measured: Collection[str]
+    ) -> "StudyCoverage":
+        """The coverage of these arms; `tune` are the keys of the study's section `tune`."""
+        settings = [flatten(arm.settings) for arm in arms.values()]
+        factors = {factor for arm in arms.values() for factor in arm.levels}
+        return cls(settings, factors, {key for key in tune if key != "seeds"}, endpoints, measured)
 
-    def levels(self, setting: str) -> set[Any]:
+    def levels(self, setting: str) -> set[Scalar]:
         """The values that a setting takes, in single layers too."""
         return {value for arm in self.arms for value in _setting_values(arm, setting)}
 
@@ -48,20 +50,31 @@ class StudyCoverage:
         return all(other in self.tuned or self._varies_together(setting, other) for other in others)
 
     def _varies_together(self, setting: str, other: str) -> bool:
-        pairs = {(arm.get(setting), arm.get(other)) for arm in self.arms}
-        seen = Counter(level for level, _ in pairs)
-        return sum(count > 1 for count in seen.values()) > 1
+        pairs = {(_scalar(arm.get(setting)), _scalar(arm.get(other))) for arm in self.arms}
+        counts = Counter(level for level, _ in pairs)
+        return sum(count > 1 for count in counts.values()) > 1
 
     def measures(self, *families: str) -> bool:
         """Whether anything of these families is measured."""
         return any(name.partition("/")[0] in families for name in self.measured)
 
     def tokens(self) -> float:
-        """The most that a trial sees."""
-        return max(prod(arm.get(size, 0) for size in SIZES) for arm in self.arms)
+        """The largest number of tokens that a trial reads."""
+        return max(prod(_number(arm.get(size)) for size in SIZES) for arm in self.arms)
 
 
-def _setting_values(arm: Mapping[str, Any], setting: str) -> set[Any]:
-    """A setting's value in an arm, and those that single layers have of their own."""
-    own = {key: value for key, value in arm.items() if key.startswith("layers.")}
-    return {arm.get(setting), *(value for key, value in own.items() if key.split(".", 2)[-1] == setting)}
+def _setting_values(arm: Settings, setting: str) -> set[Scalar]:
+    """A setting's value in an arm, and its values in single layers."""
+    in_layers = {
+        _scalar(value) for key, value in arm.items() if key.startswith("layers.") and key.split(".", 2)[-1] == setting
+    }
+    return {_scalar(arm.get(setting)), *in_layers}
+
+
+def _scalar(value: JsonValue) -> Scalar:
+    """A value itself, or a list as text."""
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _number(value: JsonValue) -> float:
+    return value if isinstance(value, int | float) else 0

@@ -1,44 +1,44 @@
-"""How far a page's numbers reach: what is not in them, and what must not be concluded from them."""
+"""The limits of a page's numbers: data that they do not include, and conclusions that they do not support."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from analysis.findings.cautions import cautions
 from analysis.findings.coverage import StudyCoverage
 from analysis.findings.judgement import ALPHA, Judgement
 from analysis.findings.verdict import Verdict
-from analysis.record.summary import read_summary
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
 from analysis.statistics.summary import arm_costs, settings_that_differ
-from analysis.tables.columns import as_rows
+from analysis.tables.columns import Effect, as_rows
 from analysis.tables.results import Results
 
-MATCHED_WITHIN = 0.01  # what a budget calls equal
+MATCHED_WITHIN = 0.01  # the relative difference up to which a budget counts as equal
 
 
-REMEASURE_HINT = "where another study trained them without it, runtime.unmeasured=again measures it"
+REMEASURE_HINT = "if another study trained them without this measure, runtime.unmeasured=again measures it"
 
 
 def missing_data(results: Results) -> list[str]:
-    """What a reader might think is there and is not: trials by name, and all else."""
-    excluded, absent = results.study.get("exclude", {}), results.trials[results.trials.status != "finished"]
-    return [*(_absence_note(trial, excluded) for trial in as_rows(absent)), *disclosures(results)]
+    """Every trial that is not finished, by name, then the disclosures."""
+    absent = results.trials[results.trials.status != "finished"]
+    return [*(_absence_note(trial, results.study.exclude) for trial in as_rows(absent)), *disclosures(results)]
 
 
 def disclosures(results: Results) -> list[str]:
-    """What a reader should know of the study besides the trials that are missing."""
-    impossible = results.study.get("impossible", {})
+    """Facts about the study that limit its numbers, besides the trials that are missing."""
+    study = results.study
     return [
-        *(f"{arm}: left out, as it cannot be built: {reason}" for arm, reason in impossible.items()),
-        *(f"this design cannot tell apart: {effects}" for effects in results.study.get("aliases", [])),
+        *(f"{arm} is left out, as it cannot be built: {reason}" for arm, reason in study.impossible.items()),
+        *(f"This design cannot tell apart: {effects}" for effects in study.aliases),
         *_unmeasured_endpoints(results),
         *_trials_of_other_code(results),
         *_unmatched_sizes(results),
         *_unequal_tokens(results),
+        *_different_data(results),
         *_changes_after_results(results),
         *(
-            f"{arm} sees the future: a causal language model under the full mask"
+            f"{arm} sees the future: it is a causal language model under the full mask"
             for arm in _arms_that_see_the_future(results)
         ),
         *_exact_test_note(results),
@@ -48,87 +48,125 @@ def disclosures(results: Results) -> list[str]:
 
 def _exact_test_note(results: Results) -> list[str]:
     """Whether exact tests, which endpoints of 0 and 1 rest on, can decide anything with so many seeds."""
-    seeds, rows_ = len(results.study["seeds"]), len(results.endpoints) * (len(results.arms) - 1)
-    fewest = pairs_for_exact(ALPHA / max(1, rows_))
-    if not rows_ or seeds >= fewest:
+    seeds, comparisons = len(results.study.seeds), len(results.endpoints) * (len(results.arms) - 1)
+    fewest = pairs_for_exact(ALPHA / max(1, comparisons))
+    if not comparisons or seeds >= fewest:
         return []
-    return [f"exact tests: with {rows_} rows none can reach a corrected p below {ALPHA} with fewer than {fewest} seeds"]
+    return [
+        f"With {comparisons} comparisons an exact test needs at least {fewest} seeds to reach a corrected p < {ALPHA}"
+    ]
 
 
 def not_shown(results: Results, judged: Iterable[Verdict]) -> list[str]:
-    """What must not be concluded: from rows that are undecided, and from what the study compares."""
-    measured = [verdict for verdict in judged if verdict.effect["pairs"] > 1]
-    undecided = sum(verdict.judgement is Judgement.undecided for verdict in measured)
-    rows_ = "a row" if undecided == 1 else f"each of {undecided} rows"
-    few = [f"that there is no effect, from {rows_} that is undecided: it may be as large as an end of the interval"]
-    return [*few * bool(undecided), *cautions(StudyCoverage.of(results.study, results.measures.index))]
+    """Conclusions that the study does not support: from undecided comparisons, and from its coverage."""
+    undecided = sum(v.judgement is Judgement.undecided and v.effect.pairs > 1 for v in judged)
+    study, sentences = results.study, []
+    if undecided:
+        sentences.append(
+            f"It does not show that there is no effect where the verdict is undecided ({undecided} of the "
+            "comparisons): the effect may be as large as either end of its interval."
+        )
+    coverage = StudyCoverage.of(study.arms, study.tune, study.endpoints, list(results.measures.index))
+    return [*sentences, *cautions(coverage)]
 
 
 def _tuning_notes(results: Results) -> list[str]:
-    """What arms chose for themselves, and where a better choice may lie beyond what was tried."""
-    tuned: Mapping[str, Mapping[str, str]] = results.study.get("tuned", {})
-    if not tuned:
+    """The settings that arms chose for themselves, and where a better choice may lie beyond the values tried."""
+    study = results.study
+    if not study.tuned:
         return []
-    chosen = [f"{arm}: {key}={value}" for arm, levels in tuned.items() for key, value in levels.items()]
-    edges = results.study["edges"]
-    beyond = [f"on the edge of what was tried, so that better may lie beyond: {'; '.join(edges)}"] * bool(edges)
-    tried = f"chosen for each arm on seeds of their own: {'; '.join(chosen)}; with the same for all arms: study"
-    return [f"{tried} {results.study['tuning']!r}", *beyond]
+    choices = [f"{arm}: {key}={value}" for arm, levels in study.tuned.items() for key, value in levels.items()]
+    notes = [
+        f"Each arm chose its settings on other seeds ({'; '.join(choices)}); the study {study.tuning!r} compares the "
+        "same settings in all arms"
+    ]
+    if study.edges:
+        notes.append(
+            f"Better choices may lie beyond the values tried, as these are at their edge: {'; '.join(study.edges)}"
+        )
+    return notes
 
 
 def _unmeasured_endpoints(results: Results) -> list[str]:
-    """Endpoints that do not count in finished trials, and why."""
-    finished = results.trials[results.trials.status == "finished"]
-    counted = {measure: int(table.count().sum()) for measure, table in results.endpoints.items()}
-    lacking = {measure: len(finished) - count for measure, count in counted.items() if count < len(finished)}
-    shared, unknown = int((finished.beside > 0).sum()), int(finished.beside.isna().sum())
-    told = [f"{shared} trials shared their device with others"] * bool(shared)
-    told += [f"nobody knows of {unknown} trials whether they did"] * bool(unknown)
-    alone = f"{' and '.join(told)}; moved out of trials/ they run again, alone with runtime.slots=1"
-    timed = {measure for measure in lacking if told and results.measures.repeats.get(measure) == "alone"}
-    few = {m: f"no finite number in {n} finished trials; {REMEASURE_HINT}" for m, n in lacking.items()}
-    return [f"{measure}: {alone if measure in timed else reason}" for measure, reason in few.items()]
+    """Endpoints without a number in finished trials, and why."""
+    finished, notes = results.finished, []
+    sharing = _device_sharing(results)
+    for measure, table in results.endpoints.items():
+        without = len(finished) - int(table.count().sum())
+        if without <= 0:
+            continue
+        if sharing and results.measures.repeats.get(measure) == "alone":
+            notes.append(f"{measure}: {sharing}; move these out of trials/ and run them again with runtime.slots=1")
+        else:
+            notes.append(f"{measure}: {without} finished trials have no finite number; {REMEASURE_HINT}")
+    return notes
+
+
+def _device_sharing(results: Results) -> str:
+    """How many finished trials shared their device, or may have."""
+    others = results.finished.others_on_device
+    shared, unknown, parts = int((others > 0).sum()), int(others.isna().sum()), []
+    if shared:
+        parts.append(f"{shared} trials shared their device with others")
+    if unknown:
+        parts.append(f"of {unknown} trials it is unknown whether they did")
+    return " and ".join(parts)
 
 
 def _trials_of_other_code(results: Results) -> list[str]:
-    """Trials that were finished before the code of their arm changed."""
-    said = ((trial, read_summary(results.trial_folder(trial["trial"]))) for trial in as_rows(results.trials))
-    old = [t["trial"] for t, s in said if s and s["code"] != results.study["arms"][t["arm"]]["code"]]
-    return [f"trials made by other code than this study was planned with: {', '.join(old)}"] if old else []
+    """Trials that finished before the code of their arm changed."""
+    arms, summaries = results.study.arms, results.summaries
+    old = [
+        trial
+        for trial, arm in zip(results.trials.trial, results.trials.arm, strict=True)
+        if trial in summaries and summaries[trial].code != arms[arm].code
+    ]
+    return [f"These trials ran other code than the study was planned with: {', '.join(old)}"] if old else []
 
 
 def _unmatched_sizes(results: Results) -> list[str]:
     """Arms whose size is not within 1 % of the baseline's, and whether the study asked for that."""
-    budget = results.study["budget"]
-    share = {"flops": "more_flops"}.get(budget, "more")
-    far = [f"{row['arm']} {100 * row[share]:+.1f} %" for row in arm_costs(results) if abs(row[share]) > MATCHED_WITHIN]
-    if not far:
+    budget = results.study.budget
+    shares = {cost.arm: cost.more_flops if budget == "flops" else cost.more_parameters for cost in arm_costs(results)}
+    unmatched = [f"{arm} {100 * share:+.1f} %" for arm, share in shares.items() if abs(share) > MATCHED_WITHIN]
+    if not unmatched:
         return []
     if budget == "none":
-        return [f"parameters are not matched (budget=parameters does that where FFNs can): {'; '.join(far)}"]
-    return [f"no FFN width brings the {budget} of these arms nearer to the baseline's: {'; '.join(far)}"]
+        remedy = "budget=parameters matches them where FFN widths allow it"
+        return [f"Parameters are not matched to the baseline's ({remedy}): {'; '.join(unmatched)}"]
+    return [f"No FFN width brings the {budget} of these arms nearer to the baseline's: {'; '.join(unmatched)}"]
 
 
 def _unequal_tokens(results: Results) -> list[str]:
-    """Arms whose trials saw another number of tokens than the baseline's, or other data, though no factor says so."""
-    finished = results.trials[results.trials.status == "finished"]
-    tokens = finished.groupby("arm").tokens.median()
+    """Arms whose trials read another number of tokens than the baseline's."""
+    tokens = results.finished.groupby("arm").tokens.median()
     base = tokens.get(results.arms[0])
-    other = tokens[tokens != base] if base else tokens[:0]
-    lines = [f"{arm}: {n:,.0f} tokens a trial, the baseline {base:,.0f}" for arm, n in other.items()]
-    read = {str(s["data"]["content"]) for trial in finished.trial if (s := read_summary(results.trial_folder(trial)))}
-    swept = any(factor.split(".")[0] == "data" for factor in results.study["factors"])
-    differ = len(read) > 1 and not swept
-    return [*lines, *["trials of this study read different data: its differences may be theirs"] * differ]
+    if not base:
+        return []
+    others = tokens[tokens != base]
+    return [f"{arm} reads {n:,.0f} tokens per trial, the baseline {base:,.0f}" for arm, n in others.items()]
+
+
+def _different_data(results: Results) -> list[str]:
+    """Whether trials read different data although no factor is about data."""
+    contents = {results.summaries[trial].data.content for trial in results.finished.trial if trial in results.summaries}
+    varied = any(factor.split(".")[0] == "data" for factor in results.study.factors)
+    if len(contents) < 2 or varied:
+        return []
+    return ["Trials of this study read different data, which may cause its differences"]
 
 
 def _changes_after_results(results: Results) -> list[str]:
-    """What was changed once the results could be seen."""
-    study = results.study
-    grown = "extended from {} to {} seeds after its results could be seen: p-values are too small"
-    lines = [grown.format(before, len(study["seeds"])) for before in study.get("extended", [])[-1:]]
-    changed = ", ".join(study.get("changed", []))
-    return [*lines, *[f"changed after the results could be seen, so not said before them: {changed}"] * bool(changed)]
+    """Changes to the study that were made when its results could already be seen."""
+    study, notes = results.study, []
+    if study.extended:
+        notes.append(
+            f"The study was extended from {study.extended[-1]} to {len(study.seeds)} seeds after its results could be "
+            "seen, so its p-values are too small"
+        )
+    if study.changed:
+        notes.append(f"These declarations changed after the results could be seen: {', '.join(study.changed)}")
+    return notes
 
 
 def _arms_that_see_the_future(results: Results) -> list[str]:
@@ -138,15 +176,16 @@ def _arms_that_see_the_future(results: Results) -> list[str]:
     return list(trials.arm[(trials["mask"] == "full") & (trials["objective"] == "causal_lm")].unique())
 
 
-def _absence_note(trial: Mapping[str, Any], excluded: Mapping[Any, str]) -> str:
-    where = f"{trial['arm']}, seed {trial['seed']}"
+def _absence_note(trial: Mapping[str, object], excluded: Mapping[str, str]) -> str:
+    name, id = f"{trial['arm']}, seed {trial['seed']}", str(trial["trial"])
     if trial["status"] == "excluded":
-        reasons = [reason for id, reason in excluded.items() if trial["trial"].startswith(str(id))]
-        return f"{where}: excluded: {'; '.join(reasons)} (trial {trial['trial']}, which {trial['ended']})"
+        reasons = [reason for prefix, reason in excluded.items() if id.startswith(prefix)]
+        return f"{name}: excluded: {'; '.join(reasons)} (trial {id}, which {trial['ended']})"
     if trial["status"] == "diverged":
-        step = int(trial["diverged_step"])
-        return f"{where}: diverged at step {step}; it counts as diverged and in no mean (trial {trial['trial']})"
-    return f"{where}: not finished, so it counts in no number here (trial {trial['trial']})"
+        return (
+            f"{name}: diverged at step {trial['diverged_step']:.0f}; it counts as diverged and in no mean (trial {id})"
+        )
+    return f"{name}: not finished, so it counts in no number here (trial {id})"
 
 
 def pairing_sentence(results: Results) -> str:
@@ -158,13 +197,21 @@ def pairing_sentence(results: Results) -> str:
     if "seed_offset" in roots:
         return "pairs have no seed in common: they are numbered alike, and nothing more"
     if roots & {"data", "batch_size", "model.context"}:
-        return "paired by seed: both share every weight that the arm leaves alone; what they read differs with the arm"
-    return "paired by seed: both saw the same tokens and share every weight that the arm leaves alone"
+        return "paired by seed: both trials share every weight that the arm does not touch, but read different data"
+    return "paired by seed: both trials read the same tokens and share every weight that the arm does not touch"
 
 
-def effects_with_excluded(results: Results) -> list[dict[str, Any]]:
-    """Each effect without and with the trials that the study excludes."""
-    if not results.study.get("exclude"):
+@dataclass(frozen=True)
+class ExclusionEffect:
+    """An effect without and with the trials that the study excludes."""
+
+    without: Effect
+    included: Effect
+
+
+def effects_with_excluded(results: Results) -> list[ExclusionEffect]:
+    """Each effect without and with the excluded trials; none if the study excludes nothing."""
+    if not results.study.exclude:
         return []
-    without, whole = paired_effects(results), paired_effects(results.with_excluded())
-    return [{**row, "whole": other} for row, other in zip(as_rows(without), as_rows(whole), strict=True)]
+    pairs = zip(paired_effects(results), paired_effects(results.with_excluded()), strict=True)
+    return [ExclusionEffect(without, included) for without, included in pairs]

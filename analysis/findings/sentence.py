@@ -1,22 +1,22 @@
 """A finding in words and numbers, for a colleague to quote."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import pandas as pd
+from math import isnan
 
 from analysis.findings.judgement import ALPHA, Judgement
-from analysis.record.summary import COMPLETE
 from analysis.statistics.power import MOST_SEEDS, seeds_for_share, seeds_needed, seeds_to_equivalence
+from analysis.tables.columns import Effect
 from analysis.tables.results import Results
 
 
 @dataclass(frozen=True)
 class FindingSentence:
-    """A finding, put into words and numbers."""
+    """The parts of a finding: the effect, its judgement, the expectation, the margin of its endpoint.
 
-    row: Mapping[str, Any]
+    `family` is the number of comparisons that p is corrected for.
+    """
+
+    effect: Effect
     judgement: Judgement
     expected: str
     margin: float | None
@@ -24,86 +24,85 @@ class FindingSentence:
     family: int
 
     def text(self) -> str:
-        """The whole of it."""
-        row, subject = self.row, f"{self.row['endpoint']} under {self.row['arm']}"
-        if row["pairs"] == 0:
-            return f"{subject}: no seed has it in both arms."
-        if row["identical"]:
-            return (
-                f"{subject} is identical to {self.baseline}'s under every seed (n = {row['pairs']}){self._outcome()}."
-            )
-        direction = "higher" if row["effect"] > 0 else "lower"
-        size = f"{self._size_text()} {direction} than under {self.baseline}"
-        if row["pairs"] == 1:
-            return f"{subject} is {size}, in one seed; one seed has no interval."
-        return f"{subject} is {size} ({self._uncertainty()}, n = {row['pairs']}){self._outcome()}."
+        """The sentence."""
+        effect, subject = self.effect, f"{self.effect.endpoint} under {self.effect.arm}"
+        if effect.pairs == 0:
+            return f"{subject}: no seed has a value in both arms."
+        if effect.identical:
+            same = f"identical to {self.baseline}'s under every seed (n = {effect.pairs})"
+            return f"{subject} is {same}{self._outcome()}."
+        direction = "higher" if effect.effect > 0 else "lower"
+        difference = f"{self._size_text()} {direction} than under {self.baseline}"
+        if effect.pairs == 1:
+            return f"{subject} is {difference}, in one seed; one seed has no interval."
+        return f"{subject} is {difference} ({self._uncertainty()}, n = {effect.pairs}){self._outcome()}."
 
     def _size_text(self) -> str:
         """The effect without its sign; of shares of trials in percentage points."""
-        size, unit = abs(self.row["effect"]), self.row["unit"]
+        size, unit = abs(self.effect.effect), self.effect.unit
         if unit == "share of trials":
             return f"{100 * size:.3g} percentage points"
         return f"{size:.3g} {unit}".rstrip()
 
     def _uncertainty(self) -> str:
-        """How sure that is."""
-        if pd.notna(self.row["low"]):
-            return f"95 % interval {self.row['low']:+.3g} to {self.row['high']:+.3g}"
-        return f"exact p = {self.row['p']:.2g}" if self.row["deviation"] else "the same in each seed"
+        """The interval, or the exact p where there is none."""
+        if not isnan(self.effect.low):
+            return f"95 % interval {self.effect.low:+.3g} to {self.effect.high:+.3g}"
+        return f"exact p = {self.effect.p:.2g}" if self.effect.sd_of_differences else "the same in each seed"
 
     def _outcome(self) -> str:
-        """What the judgement rests on, and what became of the expectation."""
-        wanted = f" ({self.expected})" if self.expected else ""
+        """The judgement, and whether it agrees with the expectation."""
         if self.judgement is Judgement.undecided:
-            apart = self.row["low"] > 0 or self.row["high"] < 0
-            corrected = (
-                f", as p is {self.row['p_holm']:.2g} after the correction" if apart and not self._expects_same() else ""
-            )
-            return f": undecided{corrected}{self._seeds_needed_note()}"
+            return f": undecided{self._correction_note()}{self._seeds_needed_note()}"
         if self.judgement is Judgement.contradicted:
-            return f", contrary to what was expected{wanted}"
+            expectation = f" ({self.expected})" if self.expected else ""
+            return f", contrary to what was expected{expectation}"
         if self.judgement is Judgement.supported and self.expected != "same":
             return f", as expected{self._within_margin_note()}"
-        alike = f": equivalent within ± {self.margin:g}" if not self.row["identical"] and self.margin else ""
+        equivalence = f": equivalent within ± {self.margin:g}" if not self.effect.identical and self.margin else ""
         if self.judgement is Judgement.supported:
-            return f"{alike}, as expected"
-        return alike if self.judgement is Judgement.equivalent else ""
+            return f"{equivalence}, as expected"
+        return equivalence if self.judgement is Judgement.equivalent else ""
 
-    def _expects_same(self) -> bool:
-        return self.expected == "same"
+    def _correction_note(self) -> str:
+        """Why an interval that excludes 0 does not decide."""
+        excludes_zero = self.effect.low > 0 or self.effect.high < 0
+        if not excludes_zero or self.expected == "same":
+            return ""
+        return f", as p is {self.effect.p_holm:.2g} after the correction"
 
     def _within_margin_note(self) -> str:
         """Whether all of the interval is less than the study calls a difference worth having."""
-        largest = max(abs(self.row["low"]), abs(self.row["high"]))
+        largest = max(abs(self.effect.low), abs(self.effect.high))
         return f", yet within ± {self.margin:g}" if self.margin is not None and largest < self.margin else ""
 
     def _seeds_needed_note(self) -> str:
         """How many seeds would decide, where that is more than there are."""
-        row, margin = self.row, self.margin
-        if not row["deviation"]:
+        effect, margin = self.effect, self.margin
+        if not effect.sd_of_differences:
             return ""
         if self.expected == "same" and margin is not None:
-            seeds = seeds_to_equivalence(margin / row["deviation"])
-            what = f"show equivalence within ± {margin:g} if there is no difference"
-        elif pd.isna(row["low"]):
-            seeds, what = (
-                seeds_for_share(row["effect"], ALPHA / self.family),
-                f"show a difference of {row['effect']:.2g}",
-            )
+            seeds = seeds_to_equivalence(margin / effect.sd_of_differences)
+            goal = f"show equivalence within ± {margin:g} if there is no difference"
+        elif isnan(effect.low):
+            seeds = seeds_for_share(effect.effect, ALPHA / self.family)
+            goal = f"show a difference of {effect.effect:.2g}"
         else:
-            size = max(abs(row["effect"]), margin or 0.0)
-            seeds, what = seeds_needed(size / row["deviation"], ALPHA / self.family), f"show a difference of {size:.2g}"
-        if seeds is not None and seeds <= row["pairs"]:
+            size = max(abs(effect.effect), margin or 0.0)
+            seeds = seeds_needed(size / effect.sd_of_differences, ALPHA / self.family)
+            goal = f"show a difference of {size:.2g}"
+        if seeds is not None and seeds <= effect.pairs:
             return ""
-        return f"; {f'about {seeds}' if seeds else f'more than {MOST_SEEDS}'} seeds would {what} with a chance of 80 %"
+        number = f"about {seeds}" if seeds else f"more than {MOST_SEEDS}"
+        return f"; {number} seeds would {goal} with 80 % power"
 
 
 def divergence_note(results: Results, arm: str) -> str:
-    """How many trials of an arm or of the baseline diverged, which count in no mean."""
-    trials = results.trials
-    told = []
+    """How many trials of the baseline and of an arm diverged, which count in no mean."""
+    sentences = []
     for label in (results.arms[0], arm):
-        own = trials[(trials.arm == label) & trials.status.isin(COMPLETE)]
-        diverged = int((own.status == "diverged").sum())
-        told += [f" {diverged} of {len(own)} trials of {label} diverged and are not in this."] * bool(diverged)
-    return "".join(told)
+        status = results.complete.status[results.complete.arm == label]
+        diverged = int((status == "diverged").sum())
+        if diverged:
+            sentences.append(f" {diverged} of {len(status)} trials of {label} diverged and are not included.")
+    return "".join(sentences)

@@ -1,60 +1,81 @@
 """Two studies side by side: `knockout compare A B`."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import pandas as pd
 
 from analysis.page.format import signed_number
-from analysis.statistics.effects import welch_interval
+from analysis.record.plain import JsonValue
+from analysis.statistics.effects import MeanDifference, welch_interval
 from analysis.statistics.summary import differing_settings
 from analysis.tables.results import Results, arm_settings
 
 
-def compared_effects(first: Results, second: Results) -> pd.DataFrame:
-    """Arms and endpoints that both have: each study's effect and interval, and the difference of the effects.
+@dataclass(frozen=True)
+class ComparedEffect:
+    """An arm's effect on an endpoint in two studies, and the difference of the effects."""
 
-    The studies' seeds are not paired with each other: `low` and `high` of the difference are those of Welch's interval.
+    arm: str
+    endpoint: str
+    effects: MeanDifference
+
+
+def compared_effects(first: Results, second: Results) -> list[ComparedEffect]:
+    """Arms and endpoints that both studies have, by endpoint and arm.
+
+    The studies' seeds are not paired with each other: the interval of the difference is Welch's.
     Raises ValueError if they have nothing in common.
     """
-    rows = []
-    alike = first.study["endpoints"].items() & second.study["endpoints"].items()  # reduced alike too
-    for endpoint in (name for name, _ in alike):
-        for arm in (arm for arm in first.arms[1:] if arm in second.arms[1:]):
-            changes = [r.endpoints[endpoint][arm] - r.endpoints[endpoint][r.arms[0]] for r in (first, second)]
-            rows.append({"arm": arm, "endpoint": endpoint, **welch_interval(*(change.dropna() for change in changes))})
-    if not rows:
-        has = (f"{r.study['name']} has {', '.join(r.arms[1:])}" for r in (first, second))
-        raise ValueError(f"the studies share no arm with an endpoint: {'; '.join(has)}")
-    return pd.DataFrame(rows).sort_values(["endpoint", "arm"], ignore_index=True)
+    common = first.study.endpoints.items() & second.study.endpoints.items()  # the reductions agree too
+    compared = [
+        ComparedEffect(arm, endpoint, welch_interval(_changes(first, endpoint, arm), _changes(second, endpoint, arm)))
+        for endpoint, _ in common
+        for arm in first.arms[1:]
+        if arm in second.arms[1:]
+    ]
+    if not compared:
+        arms = (f"{study.study.name} has {', '.join(study.arms[1:])}" for study in (first, second))
+        raise ValueError(f"the studies share no arm with an endpoint: {'; '.join(arms)}")
+    return sorted(compared, key=lambda row: (row.endpoint, row.arm))
+
+
+def _changes(study: Results, endpoint: str, arm: str) -> pd.Series:
+    table = study.endpoints[endpoint]
+    return (table[arm] - table[study.arms[0]]).dropna()
 
 
 def comparison_lines(first: Results, second: Results) -> str:
-    """The table as lines for a terminal."""
-    found = compared_effects(first, second)
-    names = [r.study["name"] for r in (first, second)]
-    shown = pd.DataFrame({
-        "arm": found.arm, "endpoint": found.endpoint,
-        names[0]: found["first"].map(signed_number), f"{names[1]} ": found["second"].map(signed_number),
-        "difference": found.difference.map(signed_number),
-        "95 % interval": found.low.map(signed_number) + " to " + found.high.map(signed_number),
-    })  # fmt: skip
-    return shown.to_string(index=False)
+    """The compared effects as lines for a terminal."""
+    rows = [
+        (
+            row.arm,
+            row.endpoint,
+            signed_number(row.effects.first),
+            signed_number(row.effects.second),
+            signed_number(row.effects.difference),
+            f"{signed_number(row.effects.low)} to {signed_number(row.effects.high)}",
+        )
+        for row in compared_effects(first, second)
+    ]
+    header = ["arm", "endpoint", first.study.name, second.study.name, "difference", "95 % interval"]
+    return pd.DataFrame(rows, columns=header).to_string(index=False)
 
 
 def shared_trials(first: Results, second: Results) -> int:
-    """How many trials both studies refer to: with any, what they say is not independent."""
+    """How many trials both studies refer to: with any, their results are not independent."""
     return len({*first.trials.trial} & {*second.trials.trial})
 
 
-def baseline_differences(studies: Sequence[Results]) -> dict[str, list[Any]]:
-    """Settings in which the studies' baselines differ, a value a study; None where one has none."""
-    return differing_settings([arm_settings(study.study["arms"][study.arms[0]]) for study in studies])
+def baseline_differences(studies: Sequence[Results]) -> dict[str, list[JsonValue]]:
+    """Settings in which the studies' baselines differ: one value per study, None where it has no such setting."""
+    return differing_settings([arm_settings(study.study.baseline) for study in studies])
 
 
 def settings_lines(first: Results, second: Results) -> str:
-    """What differs between the two baselines, as lines for a terminal."""
-    lines = [
-        f"  {key}: {' → '.join(map(str, values))}" for key, values in baseline_differences([first, second]).items()
-    ]
-    return "\n".join(["their baselines differ in:", *lines]) if lines else "their baselines have the same settings"
+    """The settings in which the two baselines differ, as lines for a terminal."""
+    differences = baseline_differences([first, second])
+    if not differences:
+        return "their baselines have the same settings"
+    lines = [f"  {key}: {' → '.join(map(str, values))}" for key, values in differences.items()]
+    return "\n".join(["their baselines differ in:", *lines])

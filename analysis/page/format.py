@@ -1,44 +1,60 @@
 """Numbers and names as a page or a terminal shows them."""
 
-from collections.abc import Mapping
 from math import isinf
-from typing import Any
+from typing import Protocol
 
 import pandas as pd
 
 from analysis.findings.verdict import Verdict
+from analysis.statistics.summary import ArmValue
+
+
+class HasInterval(Protocol):
+    """An effect with the ends of its interval and its number of pairs."""
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
+
+    @property
+    def pairs(self) -> int: ...
 
 
 def verdict_lines(judged: list[Verdict]) -> str:
     """The verdicts as lines for a terminal."""
-    return pd.DataFrame([_verdict_line(verdict) for verdict in judged]).to_string(index=False)
+    return pd.DataFrame([_verdict_cells(verdict) for verdict in judged]).to_string(index=False)
 
 
-def value_lines(measured: list[dict[str, Any]]) -> str:
-    """What one arm alone came to, as lines for a terminal."""
-    lines = [
-        {"endpoint": row["endpoint"], "mean": f"{row['mean']:.4g}", "s": plain_number(row["deviation"]), "n": row["n"]}
-        for row in measured
+def value_lines(values: list[ArmValue]) -> str:
+    """The endpoints of a study of one arm, as lines for a terminal."""
+    rows = [
+        {"endpoint": value.endpoint, "mean": f"{value.mean:.4g}", "SD": plain_number(value.sd), "n": value.n}
+        for value in values
     ]
-    return f"one arm, nothing to compare:\n{pd.DataFrame(lines).to_string(index=False)}"
+    return f"one arm, nothing to compare:\n{pd.DataFrame(rows).to_string(index=False)}"
 
 
-def _verdict_line(verdict: Verdict) -> dict[str, Any]:
+def _verdict_cells(verdict: Verdict) -> dict[str, str | int]:
     effect = verdict.effect
-    numbers = {"effect": signed_number(effect["effect"]), "95 % interval": interval_text(effect), "n": effect["pairs"]}
-    judged = {
-        "p (Holm)": plain_number(effect["p_holm"]),
+    return {
+        "arm": effect.arm,
+        "endpoint": effect.endpoint,
+        "effect": signed_number(effect.effect),
+        "95 % interval": interval_text(effect),
+        "n": effect.pairs,
+        "p (Holm)": plain_number(effect.p_holm),
         "expected": verdict.expected or "-",
         "verdict": str(verdict.judgement),
     }
-    return {"arm": effect["arm"], "endpoint": effect["endpoint"], **numbers, **judged}
 
 
-def interval_text(effect: Mapping[str, Any]) -> str:
-    """Both ends, or a word where there is none."""
-    if pd.isna(effect["low"]):
-        return "none (one seed)" if effect["pairs"] == 1 else "none"
-    return f"{signed_number(effect['low'])} to {signed_number(effect['high'])}"
+def interval_text(effect: HasInterval) -> str:
+    """Both ends of the interval, or "none"."""
+    if pd.isna(effect.low):
+        return "none (one seed)" if effect.pairs == 1 else "none"
+    return f"{signed_number(effect.low)} to {signed_number(effect.high)}"
 
 
 def signed_number(value: float) -> str:
@@ -47,19 +63,23 @@ def signed_number(value: float) -> str:
     >>> signed_number(-0.04812), signed_number(0.0), signed_number(float("nan"))
     ('−0.0481', '0', '–')
     """
-    return "–" if pd.isna(value) else "0" if value == 0 else f"{value:+.3g}".replace("-", "−")
+    if pd.isna(value):
+        return "–"
+    return "0" if value == 0 else f"{value:+.3g}".replace("-", "−")
 
 
-def plain_number(value: float, beyond: str = "∞") -> str:
-    """Three digits; a word for what is beyond all numbers.
+def plain_number(value: float, infinite: str = "∞") -> str:
+    """Three digits, or a word for an infinite value.
 
     >>> plain_number(0.012345), plain_number(float("nan")), plain_number(float("inf"), "never")
     ('0.0123', '–', 'never')
     """
-    return "–" if pd.isna(value) else beyond if isinf(value) else f"{value:.3g}"
+    if pd.isna(value):
+        return "–"
+    return infinite if isinf(value) else f"{value:.3g}"
 
 
-def markdown_cell(value: Any) -> str:
+def markdown_cell(value: object) -> str:
     r"""Text that no Markdown takes for markup.
 
     >>> markdown_cell("a_$b$|<b>")

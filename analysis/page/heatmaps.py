@@ -1,4 +1,4 @@
-"""Heat maps: what was measured in every layer, and what interventions did at every site."""
+"""Heat maps of measures by layer, and of interventions by site."""
 
 from collections.abc import Mapping
 
@@ -12,19 +12,19 @@ from analysis.statistics.interventions import SiteMatrix
 from analysis.tables.results import Results
 
 
-def layer_heatmap(results: Results, shown: Mapping[str, pd.DataFrame]) -> Figure:
-    """Heat maps of what was measured in every layer, of `analysis.depth.profiles`, each in a scale of its own."""
+def layer_heatmap(results: Results, profiles: Mapping[str, pd.DataFrame]) -> Figure:
+    """Heat maps of `analysis.statistics.layers.layer_profiles`, each with its own scale."""
     with matplotlib.rc_context(STYLE | {"axes.grid": False}):
         columns = 1 if max(map(len, results.arms)) > 28 else 2
-        lines, height = -(-len(shown) // columns), 0.9 + 0.3 * len(results.arms)
+        lines, height = -(-len(profiles) // columns), 0.9 + 0.3 * len(results.arms)
         figure = Figure(figsize=(9.5, height * lines), layout="constrained")
         panels = figure.subplots(lines, columns, squeeze=False).flatten()
-        for panel, (family, found) in zip(panels, shown.items(), strict=False):
-            sns.heatmap(found, ax=panel, annot=found.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
-            first = f"{family}/layers.{found.columns[0]}"
+        for panel, (family, profile) in zip(panels, profiles.items(), strict=False):
+            sns.heatmap(profile, ax=panel, annot=profile.shape[1] <= MARKED, fmt=".2g", cmap="cividis", rasterized=True)
+            first = f"{family}/layers.{profile.columns[0]}"
             panel.set(title=results.label_with_unit(first).replace(first, family), xlabel="layer", ylabel="")
             panel.tick_params(axis="y", rotation=0, length=0)
-        for panel in panels[len(shown) :]:
+        for panel in panels[len(profiles) :]:
             panel.remove()
     return figure
 
@@ -36,7 +36,7 @@ def site_heatmap(matrix: SiteMatrix) -> Figure:
         figure = Figure(figsize=(9.5, 0.8 + 0.24 * len(matrix.means)), layout="constrained")
         axes = figure.add_subplot()
         sns.heatmap(
-            matrix.means, ax=axes, annot=matrix.told(), fmt="", cmap="vlag", vmin=-largest, vmax=largest,
+            matrix.means, ax=axes, annot=matrix.cell_texts(), fmt="", cmap="vlag", vmin=-largest, vmax=largest,
             rasterized=True, cbar_kws={"label": matrix.unit}, annot_kws={"size": 7.5},
         )  # fmt: skip
         axes.tick_params(axis="y", rotation=0, length=0)

@@ -1,9 +1,8 @@
-"""What a paper needs of a study: tables in LaTeX, figures at column width, an appendix, the parts' sources."""
+"""The files that a paper needs of a study: LaTeX tables, figures at column width, an appendix, a bibliography."""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import matplotlib
 import pandas as pd
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 from analysis.findings.disclosures import missing_data, not_shown
 from analysis.findings.verdict import verdicts
 from analysis.page.format import interval_text, plain_number, signed_number
-from analysis.page.plots import STYLE, curve_plot, forest_plot
+from analysis.page.plots import STYLE, curve_plot, effects_by_endpoint, forest_plot
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.summary import arm_costs, settings_that_differ, trial_environments
 from analysis.tables.results import Results, read_results
@@ -33,61 +32,64 @@ def write_paper(home: Path) -> Path:
     tables = {"values": values_table(results), "effects": effects_table(results), "appendix": appendix_table(results)}
     for name, table in tables.items():
         (paper / f"{name}.tex").write_text(latex_table(table), encoding="utf-8")
-    (paper / "sources.bib").write_text(bibliography(results.study.get("sources", {})), encoding="utf-8")
+    (paper / "sources.bib").write_text(bibliography(results.study.sources), encoding="utf-8")
     for measure in (name for name in [*results.endpoints, "train/loss"] if name in results.measures.index):
         save_figure(curve_plot(results, measure), paper / f"curve-{_file_name(measure)}.pdf")
-    judged = paired_effects(results)
-    for endpoint in results.endpoints if len(judged) else ():
-        margin = results.study["margin"].get(endpoint)
-        save_figure(forest_plot(judged, endpoint, results.arms, margin), paper / f"effects-{_file_name(endpoint)}.pdf")
+    for endpoint, effects in effects_by_endpoint(paired_effects(results)).items():
+        figure = forest_plot(effects, results.arms, results.study.margin.get(endpoint))
+        save_figure(figure, paper / f"effects-{_file_name(endpoint)}.pdf")
     return paper
 
 
 def values_table(results: Results) -> pd.DataFrame:
-    """Each arm's mean ± standard deviation over seeds of each endpoint, its parameters and training FLOPs a token."""
-    sizes = {row["arm"]: row for row in arm_costs(results)}
-    found = pd.DataFrame({"arm": results.arms})
+    """Each arm's mean ± standard deviation over seeds of each endpoint, its parameters and training FLOPs per token."""
+    columns: dict[str, list[str]] = {"arm": results.arms}
     for endpoint, table in results.endpoints.items():
-        said = {
-            arm: f"{table[arm].mean():.4g} ± {table[arm].std():.2g} (n = {table[arm].count()})" for arm in results.arms
-        }
-        found[results.label_with_unit(endpoint)] = found.arm.map(said)
-    counted = {arm: f"{size['parameters']:,}" for arm, size in sizes.items()}
-    return found.assign(parameters=found.arm.map(counted), FLOPs=[f"{sizes[arm]['flops']:.3g}" for arm in found.arm])
+        columns[results.label_with_unit(endpoint)] = [
+            f"{table[arm].mean():.4g} ± {table[arm].std():.2g} (n = {table[arm].count()})" for arm in results.arms
+        ]
+    costs = arm_costs(results)
+    columns["parameters"] = [f"{cost.parameters:,}" for cost in costs]
+    columns["FLOPs"] = [f"{cost.flops:.3g}" for cost in costs]
+    return pd.DataFrame(columns)
 
 
 def effects_table(results: Results) -> pd.DataFrame:
-    """Each effect with its interval, pairs, corrected p, what could have been seen, and what it was judged."""
-    columns = ("arm", "endpoint", "effect", "95 % interval", "n", "p (Holm)", "could see", "expected", "judged")
-    lines = []
-    for verdict in verdicts(results):
-        row = verdict.effect
-        numbers = (
-            signed_number(row["effect"]),
-            interval_text(row),
-            row["pairs"],
-            plain_number(row["p_holm"]),
-            plain_number(row["detectable"]),
+    """Each effect with its interval, pairs, corrected p, detectable effect, expectation and verdict."""
+    rows = [
+        (
+            verdict.effect.arm,
+            verdict.effect.endpoint,
+            signed_number(verdict.effect.effect),
+            interval_text(verdict.effect),
+            verdict.effect.pairs,
+            plain_number(verdict.effect.p_holm),
+            plain_number(verdict.effect.detectable),
+            verdict.expected or "–",
+            str(verdict.judgement),
         )
-        lines.append((row["arm"], row["endpoint"], *numbers, verdict.expected or "–", str(verdict.judgement)))
-    return pd.DataFrame(lines, columns=list(columns))
+        for verdict in verdicts(results)
+    ]
+    return pd.DataFrame(rows, columns=EFFECT_COLUMNS)
+
+
+EFFECT_COLUMNS = [
+    "arm", "endpoint", "effect", "95 % interval", "n", "p (Holm)", "detectable effect (80 % power)", "expected",
+    "verdict",
+]  # fmt: skip
 
 
 def appendix_table(results: Results) -> pd.DataFrame:
-    """All settings of the baseline, where arms differ, seeds, what is not shown, and what it ran on."""
-    first = results.trials[results.trials.arm == results.arms[0]].iloc[0]
-    lines = [(key, str(first[key])) for key in results.settings if first[key] is not None]
-    differing = settings_that_differ(results)
-    lines += [
-        (f"{key}, {arm}", str(v))
-        for key, each in differing.items()
-        for arm, v in zip(results.arms[1:], each[1:], strict=True)
-    ]
-    lines.append(("seeds", ", ".join(map(str, results.study["seeds"]))))
-    lines += [("not shown", line) for line in missing_data(results)]
-    lines += [("not to be concluded", line) for line in not_shown(results, verdicts(results))]
-    lines += list(trial_environments(results).items())
-    return pd.DataFrame([*lines, ("command", results.study["command"])], columns=["setting", "value"])
+    """All settings of the baseline, the settings in which arms differ, seeds, missing data, and the environment."""
+    baseline = results.trials[results.trials.arm == results.arms[0]].iloc[0]
+    rows = [(key, str(baseline[key])) for key in results.settings if baseline[key] is not None]
+    for key, values in settings_that_differ(results).items():
+        rows += [(f"{key}, {arm}", str(value)) for arm, value in zip(results.arms[1:], values[1:], strict=True)]
+    rows.append(("seeds", ", ".join(map(str, results.study.seeds))))
+    rows += [("missing or excluded", line) for line in missing_data(results)]
+    rows += [("not shown", line) for line in not_shown(results, verdicts(results))]
+    rows += [*trial_environments(results).items(), ("command", results.study.command)]
+    return pd.DataFrame(rows, columns=["setting", "value"])
 
 
 def latex_table(table: pd.DataFrame) -> str:
@@ -104,11 +106,11 @@ def latex_table(table: pd.DataFrame) -> str:
     \end{tabular}
     <BLANKLINE>
     """
-    made = table.rename(columns=_escaped).map(_escaped).style.hide(axis="index").to_latex(hrules=True)
-    return str(made)
+    styled = table.rename(columns=_escaped).map(_escaped).style.hide(axis="index")
+    return str(styled.to_latex(hrules=True))
 
 
-def _escaped(value: Any) -> str:
+def _escaped(value: object) -> str:
     return "".join(LATEX.get(character, character) for character in str(value).replace("\n", " "))
 
 
@@ -120,7 +122,7 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
 
 
 def bibliography(sources: Mapping[str, str]) -> str:
-    """A BibTeX entry for each part's source, as far as its sentence says: authors, year, arXiv number, the place.
+    """A BibTeX entry for each part's source, with the authors, year and arXiv number that its sentence names.
 
     >>> print(bibliography({"norm=rmsnorm": "Zhang & Sennrich 2019, arXiv:1910.07467, eq. 4."}))
     @misc{norm-rmsnorm,
@@ -132,24 +134,25 @@ def bibliography(sources: Mapping[str, str]) -> str:
     }
     <BLANKLINE>
     """
-    return "\n".join(_bibtex_entry(part, said) for part, said in sorted(sources.items()))
+    return "\n".join(_bibtex_entry(part, source) for part, source in sorted(sources.items()))
 
 
-def _bibtex_entry(part: str, said: str) -> str:
-    who = re.match(r"(?:after )?(.+?) (\d{4})", said)
-    where = re.search(r"arXiv:(\d{4}\.\d{4,5})", said)
-    fields = {"note": _escaped(said)}
-    if where:
-        fields = {"eprint": where[1], "archiveprefix": "arXiv"} | fields
-    if who:
-        authors = who[1].replace(" et al.", " and others").replace(" & ", " and ")
-        fields = {"author": _escaped(authors), "year": who[2]} | fields
+def _bibtex_entry(part: str, source: str) -> str:
+    authors_and_year = re.match(r"(?:after )?(.+?) (\d{4})", source)
+    arxiv_number = re.search(r"arXiv:(\d{4}\.\d{4,5})", source)
+    fields = {}
+    if authors_and_year:
+        authors = authors_and_year[1].replace(" et al.", " and others").replace(" & ", " and ")
+        fields |= {"author": _escaped(authors), "year": authors_and_year[2]}
+    if arxiv_number:
+        fields |= {"eprint": arxiv_number[1], "archiveprefix": "arXiv"}
+    fields["note"] = _escaped(source)
     lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
     return f"@misc{{{part.replace('=', '-')},\n{lines}\n}}\n"
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """At column width, the same bytes for the same figure."""
+    """Write a figure at column width; the same figure gives the same bytes."""
     width, height = figure.get_size_inches()
     figure.set_size_inches(COLUMN, height * COLUMN / width)
     with matplotlib.rc_context(STYLE | {"pdf.fonttype": 42, "font.size": 7}):

@@ -1,7 +1,7 @@
 """Templates filled in: HTML escapes whatever a user can name, Markdown through the filter `cell`."""
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -10,23 +10,23 @@ from analysis.page.format import interval_text, markdown_cell, plain_number, sig
 
 @cache
 def template_environment() -> Environment:
-    """The templates, and how they write numbers."""
-    made = Environment(
+    """The templates, with filters that write numbers."""
+    environment = Environment(
         loader=PackageLoader("analysis.page"),
         autoescape=lambda name: bool(name and ".html" in name),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "signed": signed_number,
         "plain": plain_number,
         "interval": interval_text,
         "cell": markdown_cell,
     }
-    return made
+    return environment
 
 
-def render(template: str, shown: dict[str, Any]) -> str:
-    """The text of a template with what it shows."""
-    return template_environment().get_template(f"{template}.jinja").render(shown)
+def render(template: str, contents: Mapping[str, object]) -> str:
+    """The text of a template with these contents."""
+    return template_environment().get_template(f"{template}.jinja").render(contents)

@@ -1,27 +1,43 @@
-"""Several studies on one page: their verdicts, their effects side by side, what differs between their baselines."""
+"""Several studies on one page: their verdicts, their effects side by side, the differences of their baselines."""
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from analysis.findings.disclosures import disclosures, not_shown
-from analysis.findings.verdict import Verdict, headline, verdict_table, verdicts, worst_judgement
+from analysis.findings.verdict import Verdict, headline, verdicts, worst_judgement
 from analysis.page.compare import baseline_differences, shared_trials
 from analysis.page.plots import forest_plot, svg
 from analysis.page.render import render
 from analysis.record.files import write_text
 from analysis.statistics.effects import holm_corrected
-from analysis.statistics.summary import trial_environments
-from analysis.tables.columns import as_rows
+from analysis.statistics.summary import state_counts, trial_environments
 from analysis.tables.results import Results
 
 LONGEST = 100  # characters of a file's name
+
+
+@dataclass(frozen=True)
+class JointEffect:
+    """A verdict among those of several studies; `p_all` is corrected over all of them."""
+
+    verdict: Verdict
+    study: str
+    baseline: str
+    reduction: str
+    data: str
+    p_all: float
+
+
+@dataclass(frozen=True)
+class JointForest:
+    """A drawing of the effects on one endpoint in several studies, and its caption."""
+
+    drawing: str
+    caption: str
 
 
 @dataclass(frozen=True)
@@ -32,7 +48,7 @@ class JudgedStudy:
 
     @property
     def folder(self) -> str:
-        """Where it lies beside the others; a name that no other has."""
+        """The name of its folder, which no other study has."""
         return self.results.home.name
 
     @cached_property
@@ -40,45 +56,56 @@ class JudgedStudy:
         """One for each arm and endpoint."""
         return verdicts(self.results)
 
-    def row(self) -> dict[str, Any]:
-        """The study in a few words."""
-        states = self.results.trials.drop_duplicates("trial").status.value_counts().to_dict()
-        said = {"folder": self.folder, "study": self.results.study, "states": states}
-        return said | {"headline": headline(self.results, self.verdicts), "worst": worst_judgement(self.verdicts)}
+    @property
+    def headline(self) -> str:
+        """The study's main verdicts as sentences."""
+        return headline(self.results, self.verdicts)
 
-    def effects(self) -> pd.DataFrame:
-        """The verdicts as a table, with the study, its baseline, how endpoints are reduced, and what data it read."""
-        found = verdict_table(self.verdicts)
-        if found.empty:
-            return found
-        given = {"study": self.folder, "baseline arm": self.results.arms[0]}
-        data = trial_environments(self.results).get("data", "")
-        return found.assign(**given, data=data, reduction=found.endpoint.map(self.results.study["endpoints"]))
+    @property
+    def worst(self) -> str:
+        """The judgement that deserves most attention."""
+        return worst_judgement(self.verdicts)
+
+    @property
+    def states(self) -> Mapping[str, int]:
+        """How many of its trials have each state."""
+        return state_counts(self.results.trials.drop_duplicates("trial").status)
+
+    def effects(self) -> list[JointEffect]:
+        """Its verdicts with p not yet corrected over other studies."""
+        results, data = self.results, trial_environments(self.results).get("data", "")
+        return [
+            JointEffect(
+                verdict, self.folder, results.arms[0], results.study.endpoints[verdict.effect.endpoint], data,
+                verdict.effect.p,
+            )
+            for verdict in self.verdicts
+        ]  # fmt: skip
 
 
 def write_overview(studies: Sequence[Results], name: str) -> Path:
-    """Write the page `NAME.html` beside the studies' folders, which it links to.
+    """Write the page `NAME.html` next to the studies' folders, which it links to.
 
     The same folders give the same bytes.
     """
     judged = [JudgedStudy(study) for study in studies]
-    found = joint_effects(judged)
-    shown = {
-        "studies": [each.row() for each in judged],
-        "effects": as_rows(found),
-        "forests": forest_plots(found),
+    effects = joint_effects(judged)
+    contents = {
+        "studies": judged,
+        "effects": effects,
+        "forests": forest_plots(effects),
         "baselines": baseline_differences(studies),
-        "missing": lines_by_study(judged, lambda each: disclosures(each.results)),
+        "missing": lines_by_study(judged, lambda study: disclosures(study.results)),
         "shared": shared_trials_notes(studies),
-        "unproven": lines_by_study(judged, lambda each: not_shown(each.results, each.verdicts)),
+        "not_shown": lines_by_study(judged, lambda study: not_shown(study.results, study.verdicts)),
     }
     page = studies[0].home.parent / f"{name}.html"
-    write_text(page, render("overview.html", shown))
+    write_text(page, render("overview.html", contents))
     return page
 
 
 def page_name(studies: Sequence[Results]) -> str:
-    """What a page of these studies is called.
+    """The name of a page of these studies: their folders' names, or a digest of them where that is too long.
 
     >>> from types import SimpleNamespace as Study
     >>> page_name([Study(home=Path("results/studies/norm")), Study(home=Path("results/studies/scale"))])
@@ -89,44 +116,53 @@ def page_name(studies: Sequence[Results]) -> str:
     return name if len(name) <= LONGEST else f"{len(studies)} studies {digest}"
 
 
-def joint_effects(judged: Sequence[JudgedStudy]) -> pd.DataFrame:
-    """The effects of all studies, with p corrected over all of them (`p_all`).
+def joint_effects(judged: Sequence[JudgedStudy]) -> list[JointEffect]:
+    """The effects of all studies, with p corrected over all of them.
 
-    Arms of one name stand together, so that what several studies say of a part can be read side by side.
+    Arms of the same name follow each other, so that the studies can be compared arm by arm.
     """
-    tables = [table for each in judged if len(table := each.effects())]
-    if not tables:
-        return pd.DataFrame()
-    found = pd.concat(tables, ignore_index=True)
-    found["p_all"] = holm_corrected(found.p.astype(float).to_list())
-    order = {arm: place for place, arm in enumerate(dict.fromkeys(found.arm))}
-    return found.sort_values("arm", key=lambda arms: arms.map(order), kind="stable", ignore_index=True)
+    effects = [effect for study in judged for effect in study.effects()]
+    corrected = holm_corrected([effect.p_all for effect in effects])
+    effects = [replace(effect, p_all=p) for effect, p in zip(effects, corrected, strict=True)]
+    arms = _arms(effects)
+    return sorted(effects, key=lambda effect: arms.index(effect.verdict.effect.arm))
 
 
-def forest_plots(found: pd.DataFrame) -> list[dict[str, Any]]:
+def forest_plots(effects: Sequence[JointEffect]) -> list[JointForest]:
     """A drawing for each endpoint, of studies that reduce it alike and read the same data."""
-    drawn: list[dict[str, Any]] = []
-    groups = found.groupby(["endpoint", "reduction", "data"], sort=False) if len(found) else ()
-    for (endpoint, reduction, _), own in groups:
-        labelled = own.assign(label=own.arm + " · " + own.study)
-        figure = forest_plot(labelled, str(endpoint), list(dict.fromkeys(found.arm)), None)
-        told = f"{endpoint} ({reduction}) of {', '.join(own.study.unique())}"
-        drawn.append({"drawing": svg(figure), "told": told})
-    return drawn
+    groups: dict[tuple[str, str, str], list[JointEffect]] = {}
+    for joint in effects:
+        groups.setdefault((joint.verdict.effect.endpoint, joint.reduction, joint.data), []).append(joint)
+    forests = []
+    for (endpoint, reduction, _), group in groups.items():
+        rows = [joint.verdict.effect for joint in group]
+        labels = [f"{joint.verdict.effect.arm} · {joint.study}" for joint in group]
+        names = ", ".join(dict.fromkeys(joint.study for joint in group))
+        figure = forest_plot(rows, _arms(effects), None, labels)
+        forests.append(JointForest(svg(figure), f"{endpoint} ({reduction}) of {names}"))
+    return forests
+
+
+def _arms(effects: Sequence[JointEffect]) -> list[str]:
+    return list(dict.fromkeys(effect.verdict.effect.arm for effect in effects))
 
 
 def shared_trials_notes(studies: Sequence[Results]) -> list[str]:
-    """Studies that refer to the same trials: what they say is not independent."""
-    both = {f"{a.home.name} and {b.home.name}": shared_trials(a, b) for a, b in combinations(studies, 2)}
-    return [f"{two} as if they were independent: they have {n} trials in common" for two, n in both.items() if n]
+    """A sentence for each two studies that refer to the same trials."""
+    counts = {(a.home.name, b.home.name): shared_trials(a, b) for a, b in combinations(studies, 2)}
+    return [
+        f"It does not show independent results of {first} and {second}: they have {count} trials in common."
+        for (first, second), count in counts.items()
+        if count
+    ]
 
 
 def lines_by_study(
     judged: Sequence[JudgedStudy], lines: Callable[[JudgedStudy], Sequence[str]]
 ) -> dict[str, list[str]]:
-    """What is said of studies, and of which."""
-    found: dict[str, list[str]] = {}
-    for each in judged:
-        for line in lines(each):
-            found.setdefault(line, []).append(each.folder)
-    return found
+    """Each line with the folders of the studies that it is about."""
+    folders: dict[str, list[str]] = {}
+    for study in judged:
+        for line in lines(study):
+            folders.setdefault(line, []).append(study.folder)
+    return folders

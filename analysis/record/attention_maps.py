@@ -15,7 +15,11 @@ ARRAYS = ("shares", *SCORES)
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """A sentence's symbols; by layer, every head's shares (head, query, key); each score by layer, one a head."""
+    """The attention of all heads to one sentence.
+
+    `tokens` is the sentence; `shares[layer]` the attention weights (head, query, key); `scores[score][layer]` one
+    value per head.
+    """
 
     tokens: Sequence[str]
     shares: Mapping[str, np.ndarray]
@@ -23,30 +27,37 @@ class AttentionMaps:
 
     def best(self, score: str) -> tuple[str, int, float]:
         """Layer, head and value of the head with the highest score."""
-        heads = [(place, head, float(v)) for place, each in self.scores[score].items() for head, v in enumerate(each)]
-        return max(heads, key=lambda found: found[2])
+        heads = [
+            (layer, head, float(value))
+            for layer, values in self.scores[score].items()
+            for head, value in enumerate(values)
+        ]
+        return max(heads, key=lambda entry: entry[2])
 
 
 def write_attention_maps(home: Path, when: str, maps: Sequence[AttentionMaps]) -> list[Path]:
-    """One file a sentence, each whole or not there: arrays `tokens`, `shares/layers.0`, `previous_token/layers.0`, …"""
+    """One complete file per sentence, with arrays `tokens`, `shares/layers.0`, `previous_token/layers.0`, …"""
     home.mkdir(exist_ok=True)
     paths = [home / f"{when}.{number}.npz" for number in range(len(maps))]
-    for path, each in zip(paths, maps, strict=True):
-        arrays = {f"shares/{place}": shares.astype(np.float16) for place, shares in each.shares.items()}
-        arrays |= {f"{name}/{place}": heads for name, by in each.scores.items() for place, heads in by.items()}
+    for path, sentence in zip(paths, maps, strict=True):
+        arrays = {f"shares/{layer}": shares.astype(np.float16) for layer, shares in sentence.shares.items()}
+        for score, by_layer in sentence.scores.items():
+            arrays |= {f"{score}/{layer}": values for layer, values in by_layer.items()}
         with replacing(path) as part, part.open("wb") as file:
-            np.savez_compressed(file, tokens=np.array(each.tokens, dtype=np.str_), **arrays)  # pyright: ignore[reportArgumentType]
+            np.savez_compressed(file, tokens=np.array(sentence.tokens, dtype=np.str_), **arrays)  # pyright: ignore[reportArgumentType]
     return paths
 
 
 def read_maps(path: Path) -> AttentionMaps:
     """The arrays of a file `attention/<step>.<number>.npz`."""
     with np.load(path) as arrays:
-        by = {kind: {n.partition("/")[2]: arrays[n] for n in arrays if n.startswith(f"{kind}/")} for kind in ARRAYS}
-        return AttentionMaps(list(arrays["tokens"]), by["shares"], {score: by[score] for score in SCORES})
+        by_kind = {
+            kind: {name.partition("/")[2]: arrays[name] for name in arrays if name.startswith(f"{kind}/")}
+            for kind in ARRAYS
+        }
+        return AttentionMaps(list(arrays["tokens"]), by_kind["shares"], {score: by_kind[score] for score in SCORES})
 
 
 def maps_by_step(folder: Path) -> list[tuple[int, Path]]:
-    """The maps that training has left in a trial's folder, the earliest first."""
-    found = [(int(path.name.partition(".")[0]), path) for path in (folder / ATTENTION).glob("[0-9]*.npz")]
-    return sorted(found)
+    """The step and the path of each map that training wrote into a trial's folder, the earliest first."""
+    return sorted((int(path.name.partition(".")[0]), path) for path in (folder / ATTENTION).glob("[0-9]*.npz"))

@@ -1,17 +1,19 @@
 """A configuration as flat columns."""
 
-from collections.abc import Mapping
-from typing import Any
+from analysis.record.plain import JsonValue, Settings
 
 
-def flatten(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A configuration as flat columns; a part's name stands under its kind.
+def flatten(config: Settings, prefix: str = "") -> dict[str, JsonValue]:
+    """A configuration as flat columns; the name of a part is the value of its kind.
 
     >>> flatten({"norm": {"name": "rmsnorm", "eps": 1e-5}, "batch_size": 16})
     {'norm': 'rmsnorm', 'norm.eps': 1e-05, 'batch_size': 16}
     """
-    flat: dict[str, Any] = {}
+    flat: dict[str, JsonValue] = {}
     for key, value in config.items():
         path = prefix if key == "name" and prefix else f"{prefix}.{key}".lstrip(".")
-        flat |= flatten(value, path) if isinstance(value, dict) else {path: value}
+        if isinstance(value, dict):
+            flat |= flatten(value, path)
+        else:
+            flat[path] = value
     return flat

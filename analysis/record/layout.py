@@ -13,6 +13,7 @@ WEIGHTS, BEST = "weights.pt", "best.pt"  # the last weights, and those of the lo
 ATTENTION, ATTEMPTS = "attention", "attempts"  # folders of a trial: its attention maps, what earlier attempts left
 STUDY, PAGE, MARKDOWN = "study.yaml", "report.html", "report.md"  # of a study
 EFFECTS, VERDICTS, MIRRORED = "effects.csv", "verdicts.txt", "mirrored.txt"  # of a study that has a report
+DATABASE, ARTIFACTS = "mlflow.db", "mlartifacts"  # of MLflow, beside the trials and the studies
 REPORT_FILES = (PAGE, MARKDOWN, EFFECTS, VERDICTS, MIRRORED)
 
 

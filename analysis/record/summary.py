@@ -1,15 +1,70 @@
 """What a complete trial recorded about itself: `summary.json`, which is written last."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from analysis.record.files import write_text
 from analysis.record.layout import SUMMARY
+from analysis.record.plain import FORMAT, refuse_other_format
 
 COMPLETE = ("finished", "diverged")
 
 
-def read_summary(folder: Path) -> dict[str, Any] | None:
-    """The summary of a complete trial; None while the trial is not complete."""
+@dataclass(frozen=True)
+class DataSummary:
+    """The data that a trial read: vocabulary in tokens, the lowest loss possible if it is known, a digest of it all."""
+
+    vocabulary: int
+    floor: float | None
+    content: str
+
+
+@dataclass(frozen=True)
+class TrialSummary:
+    """One complete trial.
+
+    `status` is one of `COMPLETE`; `steps` counts optimizer steps, up to the divergence if there was one at
+    `diverged_step`; `best_step` had the lowest validation loss; `seconds` are of the clock. `others_on_device` counts
+    the other trials that may have run on its device meanwhile, None if that is unknown.
+    """
+
+    status: str
+    diverged_step: int | None
+    steps: int
+    best_step: int
+    tokens: int
+    parameters: int
+    peak_memory_mb: float
+    devices: int
+    others_on_device: int | None
+    resumed_from: int | None
+    seeds: Mapping[str, int]
+    data: DataSummary
+    code: str
+    git: str
+    versions: Mapping[str, str]
+    seconds: float
+    cpu_seconds: float
+
+
+def read_summary(folder: Path) -> TrialSummary | None:
+    """The summary of a complete trial; None while the trial is not complete.
+
+    Raises ValueError for a summary of another format.
+    """
     path = folder / SUMMARY
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    if not path.exists():
+        return None
+    content = json.loads(path.read_text(encoding="utf-8"))
+    refuse_other_format(path, content)
+    values = {key: value for key, value in content.items() if key not in ("format", "beside", "data")}
+    return TrialSummary(**values, others_on_device=content["beside"], data=DataSummary(**content["data"]))
+
+
+def write_summary(folder: Path, summary: TrialSummary) -> None:
+    """Write `summary.json`, which makes the trial complete."""
+    content = {"format": FORMAT} | asdict(summary)
+    content["beside"] = content.pop("others_on_device")
+    write_text(folder / SUMMARY, json.dumps(content, indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""What interventions on trained models came to, site by site."""
+"""The effects of interventions on trained models, site by site."""
 
 from dataclasses import dataclass
 
@@ -12,22 +12,23 @@ FAMILIES = ("zero_ablation", "mean_ablation", "patching")
 
 @dataclass(frozen=True)
 class SiteMatrix:
-    """Sites by arms: means over seeds, halves of their 95 % t-intervals, the unit."""
+    """Sites by arms: means over seeds, half-widths of their 95 % t-intervals, the unit."""
 
     means: pd.DataFrame
     halves: pd.DataFrame
     unit: str
 
-    def told(self) -> pd.DataFrame:
+    def cell_texts(self) -> pd.DataFrame:
         """Each cell as text: the mean and, where there are two seeds, ± half of the interval."""
-        written = self.means.map(lambda value: "" if pd.isna(value) else f"{value:.3g}")
+        means = self.means.map(lambda value: "" if pd.isna(value) else f"{value:.3g}")
         halves = self.halves.map(lambda value: "" if pd.isna(value) else f" ± {value:.1g}")
-        return written + halves
+        return means + halves
 
 
 def site_matrices(results: Results) -> dict[str, SiteMatrix]:
     """One for each kind of intervention that the study's trials have measured."""
-    return {family: made for family in FAMILIES if (made := _site_matrix(results, family)) is not None}
+    matrices = {family: _site_matrix(results, family) for family in FAMILIES}
+    return {family: matrix for family, matrix in matrices.items() if matrix is not None}
 
 
 def _site_matrix(results: Results, family: str) -> SiteMatrix | None:

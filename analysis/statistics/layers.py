@@ -13,26 +13,24 @@ FAMILIES = ("gradient_norm", "update_ratio", "stream/rms", "stream/rank", "atten
 
 def layer_families(results: Results) -> list[str]:
     """Those of `FAMILIES` that were measured in more than one layer."""
-    layers = [found for name in results.measures.index if (found := re.fullmatch(r"(.+)/layers\.(\d+)", name))]
-    counts = pd.Series([found[1] for found in layers], dtype=str).value_counts()
-    return [family for family in FAMILIES if counts.get(family, 0) > 1]
+    return [family for family in FAMILIES if len(_layer_columns(results, family)) > 1]
 
 
 def layer_profiles(results: Results) -> dict[str, pd.DataFrame]:
     """For each family, arms by layers: a trial's value reduced over steps as declared, in the mean over seeds.
 
-    Families of which no finished trial has a number are left out.
+    Families of which no finished trial has a number are left out; diverged trials count in no mean.
     """
-    names = {family: _layer_columns(results, family) for family in layer_families(results)}
-    finished = results.trials[results.trials.status == "finished"]  # no mean has a diverged one
-    history = replace(results, trials=finished).read_columns(*(name for own in names.values() for name in own))
-    found = {family: _arm_profile(results, history, own) for family, own in names.items()}
-    return {family: profile for family, profile in found.items() if profile.notna().any(axis=None)}
+    columns = {family: _layer_columns(results, family) for family in layer_families(results)}
+    all_columns = [name for names in columns.values() for name in names]
+    history = replace(results, trials=results.finished).read_columns(*all_columns)
+    profiles = {family: _arm_profile(results, history, names) for family, names in columns.items()}
+    return {family: profile for family, profile in profiles.items() if profile.notna().any(axis=None)}
 
 
 def _layer_columns(results: Results, family: str) -> list[str]:
-    found = [name for name in results.measures.index if re.fullmatch(rf"{re.escape(family)}/layers\.\d+", name)]
-    return sorted(found, key=_layer_number)
+    pattern = rf"{re.escape(family)}/layers\.\d+"
+    return sorted((name for name in results.measures.index if re.fullmatch(pattern, name)), key=_layer_number)
 
 
 def _layer_number(name: str) -> int:

@@ -1,38 +1,63 @@
-"""How much the learning rate matters, in a study that has several."""
+"""Sensitivity to the learning rate, of studies that vary it."""
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import pandas as pd
 
-from analysis.record.summary import COMPLETE
 from analysis.tables.results import Results
 
 RATE, LOSS = "optimizer.lr", "val/loss"
 
 
-def learning_rate_curves(results: Results) -> pd.DataFrame:
-    """Final validation loss by learning rate: group (an arm without its rate), rate, mean, deviation, n, diverged.
+@dataclass(frozen=True)
+class RatePoint:
+    """The final validation loss of a group of arms at one learning rate, over `n` trials of which some diverged.
 
-    A diverged trial has the loss that its model began with, as the definition of sensitivity has it. Empty if the study
-    has one rate.
+    A group is an arm without its rate.
     """
-    levels: dict[str, dict[str, str]] = {arm: said["levels"] for arm, said in results.study["arms"].items()}
-    if len({own.get(RATE) for own in levels.values()}) < 2 or LOSS not in results.measures.index:
-        return pd.DataFrame()
+
+    group: str
+    rate: float
+    mean: float
+    sd: float
+    n: int
+    diverged: int
+
+
+@dataclass(frozen=True)
+class RateSensitivity:
+    """The best loss of a group, its rate, whether that is at the edge of the grid, and the sensitivity in nats."""
+
+    group: str
+    best: float
+    rate: float
+    edge: bool
+    sensitivity: float
+
+
+def learning_rate_curves(results: Results) -> list[RatePoint]:
+    """Final validation loss by learning rate, group by group in the order of the arms; none if there is one rate only.
+
+    A diverged trial has the loss that its model began with, as the definition of sensitivity has it.
+    """
+    levels = {label: arm.levels for label, arm in results.study.arms.items()}
+    if len({arm.get(RATE) for arm in levels.values()}) < 2 or LOSS not in results.measures.index:
+        return []
     final, first = results.reduce_endpoint(LOSS, "final"), initial_loss(results)
-    made = []
-    for arm, own in levels.items():
-        ended = results.trials[(results.trials.arm == arm) & (results.trials.status.isin(COMPLETE))]
-        losses = final[arm].reindex(ended.seed).fillna(first[arm]).clip(upper=first[arm])
-        group = ", ".join(f"{factor}={level}" for factor, level in own.items() if factor != RATE) or "all"
-        told = {"mean": losses.mean(), "deviation": losses.std(), "n": len(losses)}
-        made.append(
-            {"group": group, "rate": float(own[RATE]), **told, "diverged": int((ended.status == "diverged").sum())}
-        )
-    order = {group: place for place, group in enumerate(dict.fromkeys(row["group"] for row in made))}
-    made.sort(key=lambda row: (order[row["group"]], row["rate"]))
-    return pd.DataFrame([row for row in made if row["n"]])
+    points = []
+    for arm, arm_levels in levels.items():
+        trials = results.complete[results.complete.arm == arm]
+        losses = final[arm].reindex(trials.seed).fillna(first[arm]).clip(upper=first[arm])
+        group = ", ".join(f"{factor}={level}" for factor, level in arm_levels.items() if factor != RATE) or "all"
+        diverged = int((trials.status == "diverged").sum())
+        mean, sd = float(losses.mean()), float(losses.std())
+        points.append(RatePoint(group, float(arm_levels[RATE]), mean, sd, len(losses), diverged))
+    order = list(dict.fromkeys(point.group for point in points))
+    points.sort(key=lambda point: (order.index(point.group), point.rate))
+    return [point for point in points if point.n]
 
 
 def initial_loss(results: Results) -> pd.Series:
@@ -41,25 +66,23 @@ def initial_loss(results: Results) -> pd.Series:
     return history[history.step == 0].groupby("arm")[LOSS].mean().reindex(results.arms)
 
 
-def sensitivities(results: Results) -> list[dict[str, Any]]:
+def sensitivities(points: Iterable[RatePoint]) -> list[RateSensitivity]:
     """Of each group: the best loss l* over the rates, the rate that has it, whether that lies on the grid's edge, and
-    E_η[min(l(η), l₀) − l*], l₀ the loss before the first step; small is insensitive, and means nothing without l*
+    E_η[min(l(η), l₀) − l*], l₀ the loss before the first step; small is insensitive, and means nothing without l*.
 
     Source: Wortsman et al. 2023, arXiv:2309.14322, section 2.2.
     """
-    found = learning_rate_curves(results)
-    return [
-        {"group": group, **_arm_sensitivity(own.rate.to_numpy(), own["mean"].to_numpy())}
-        for group, own in (found.groupby("group", sort=False) if len(found) else [])
-    ]
+    by_group = groupby(points, key=lambda point: point.group)
+    return [_group_sensitivity(group, list(group_points)) for group, group_points in by_group]
 
 
-def _arm_sensitivity(rates: np.ndarray, losses: np.ndarray) -> dict[str, Any]:
+def _group_sensitivity(group: str, points: list[RatePoint]) -> RateSensitivity:
+    losses = np.array([point.mean for point in points])
     best = int(np.argmin(losses))
-    edge = best in (0, len(rates) - 1)
-    return {
-        "best": float(losses[best]),
-        "rate": float(rates[best]),
-        "edge": edge,
-        "sensitivity": float((losses - losses[best]).mean()),
-    }
+    return RateSensitivity(
+        group=group,
+        best=float(losses[best]),
+        rate=points[best].rate,
+        edge=best in (0, len(points) - 1),
+        sensitivity=float((losses - losses[best]).mean()),
+    )

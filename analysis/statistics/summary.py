@@ -1,53 +1,98 @@
-"""Values, costs and settings of a study's arms as plain tables."""
+"""Values, costs and settings of a study's arms as plain rows."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from analysis.record.flatten import flatten
-from analysis.record.summary import read_summary
+from analysis.record.plain import JsonValue, Settings
 from analysis.tables.results import Results, arm_settings
 
-COSTS = ["tokens", "cpu_seconds", "peak_memory_mb"]
+
+@dataclass(frozen=True)
+class ArmValue:
+    """An arm's endpoint: mean, standard deviation and number of its seeds."""
+
+    arm: str
+    endpoint: str
+    mean: float
+    sd: float
+    n: int
 
 
-def arm_values(results: Results) -> list[dict[str, Any]]:
-    """Mean, standard deviation over seeds and n of each arm on each endpoint."""
-    columns = {(measure, arm): table[arm] for measure, table in results.endpoints.items() for arm in results.arms}
+@dataclass(frozen=True)
+class ArmCost:
+    """An arm's size and training FLOPs per token, each also relative to the baseline's minus 1, and its trials' cost.
+
+    `tokens`, `cpu_seconds` and `peak_memory_mb` are means over trials; `states` counts the trials by status.
+    """
+
+    arm: str
+    parameters: int
+    more_parameters: float
+    flops: float
+    more_flops: float
+    tokens: float
+    cpu_seconds: float
+    peak_memory_mb: float
+    states: Mapping[str, int]
+
+
+def arm_values(results: Results) -> list[ArmValue]:
+    """Each arm on each endpoint."""
     return [
-        {"arm": arm, "endpoint": measure, "mean": values.mean(), "deviation": values.std(), "n": int(values.count())}
-        for (measure, arm), values in columns.items()
+        ArmValue(arm, endpoint, float(table[arm].mean()), float(table[arm].std()), int(table[arm].count()))
+        for endpoint, table in results.endpoints.items()
+        for arm in results.arms
     ]
 
 
-def arm_costs(results: Results) -> list[dict[str, Any]]:
-    """Each arm's size against the baseline's, and what its trials took in the mean."""
-    trials = dict(list(results.trials.groupby("arm")))
-    arms = results.study["arms"]
-    base = arms[results.arms[0]]
-    return [
-        {"arm": arm, "parameters": said["parameters"], "more": said["parameters"] / base["parameters"] - 1}
-        | {"flops": said["flops"], "more_flops": said["flops"] / base["flops"] - 1}
-        | {column: trials[arm][column].mean() for column in COSTS}
-        | {"status": trials[arm].status.value_counts().to_dict()}
-        for arm, said in arms.items()
-    ]
+def arm_costs(results: Results) -> list[ArmCost]:
+    """Each arm, the baseline first."""
+    base = results.study.baseline
+    costs = []
+    for label, arm in results.study.arms.items():
+        trials = results.trials[results.trials.arm == label]
+        costs.append(
+            ArmCost(
+                arm=label,
+                parameters=arm.parameters,
+                more_parameters=arm.parameters / base.parameters - 1,
+                flops=arm.flops,
+                more_flops=arm.flops / base.flops - 1,
+                tokens=float(trials.tokens.mean()),
+                cpu_seconds=float(trials.cpu_seconds.mean()),
+                peak_memory_mb=float(trials.peak_memory_mb.mean()),
+                states=state_counts(trials.status),
+            )
+        )
+    return costs
 
 
-def settings_that_differ(results: Results) -> dict[str, list[Any]]:
-    """Settings that are not the same in all arms: a row a setting, a value an arm, None where it has none."""
-    return differing_settings([arm_settings(arm) for arm in results.study["arms"].values()])
+def state_counts(states: Iterable[str]) -> dict[str, int]:
+    """How many trials have each state, the most frequent first."""
+    return dict(Counter(states).most_common())
 
 
-def differing_settings(configurations: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Settings in which flat configurations differ, a value each; None where one has none."""
-    found = {key: [each.get(key) for each in configurations] for key in sorted({k for c in configurations for k in c})}
-    return {key: values for key, values in found.items() if len({str(value) for value in values}) > 1}
+def settings_that_differ(results: Results) -> dict[str, list[JsonValue]]:
+    """Settings that are not the same in all arms: one value per arm, None where an arm does not have the setting."""
+    return differing_settings([arm_settings(arm) for arm in results.study.arms.values()])
+
+
+def differing_settings(configurations: Sequence[Settings]) -> dict[str, list[JsonValue]]:
+    """Settings in which flat configurations differ: one value per configuration, None where it has no such setting."""
+    names = sorted({name for configuration in configurations for name in configuration})
+    values = {name: [configuration.get(name) for configuration in configurations] for name in names}
+    return {name: row for name, row in values.items() if len({str(value) for value in row}) > 1}
 
 
 def trial_environments(results: Results) -> dict[str, str]:
-    """What the trials ran on and with; every value that was found where they differ."""
-    found = [read_summary(results.trial_folder(trial)) for trial in results.trials.trial.drop_duplicates()]
-    flat = [
-        flatten({**s["versions"], "data": s["data"]["content"], "code": s["code"], "git": s["git"]}) for s in found if s
+    """The packages, data, code and git state that the trials ran with; all values where the trials differ."""
+    environments = [
+        flatten({**summary.versions, "data": summary.data.content, "code": summary.code, "git": summary.git})
+        for summary in results.summaries.values()
     ]
-    return {key: " / ".join(sorted({str(each[key]) for each in flat})) for key in (flat[0] if flat else {})}
+    if not environments:
+        return {}
+    values = {name: {str(environment[name]) for environment in environments} for name in environments[0]}
+    return {name: " / ".join(sorted(distinct)) for name, distinct in values.items()}

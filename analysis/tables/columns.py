@@ -1,5 +1,8 @@
 """Tables that know their columns' types and units."""
 
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from math import nan
 from typing import Annotated, Any, get_type_hints
 
 import pandas as pd
@@ -21,8 +24,8 @@ class TypedFrame:
 class Trials(TypedFrame):
     """One row for each arm and seed of a study; after these columns, one for each setting, by its key.
 
-    `status` is finished, diverged, missing or excluded (by the study); `ended` what it would be if none were excluded;
-    `beside` how many other trials may have run on its device meanwhile.
+    `status` is finished, diverged, missing or excluded (by the study); `ended` is the status without exclusions;
+    `others_on_device` counts the other trials that may have run on its device meanwhile.
     """
 
     trial: str
@@ -34,39 +37,53 @@ class Trials(TypedFrame):
     tokens: Annotated[float, "tokens"]
     cpu_seconds: Annotated[float, "s"]
     peak_memory_mb: Annotated[float, "MB"]
-    beside: Annotated[float, "trials"]
+    others_on_device: Annotated[float, "trials"]
 
 
-class Effects(TypedFrame):
-    """One row for each arm and endpoint: the arm's endpoint minus the baseline's, paired by seed.
+@dataclass(frozen=True, kw_only=True)
+class PairedEffect:
+    """The difference of an arm's endpoint from the baseline's, paired by seed; NaN where a value is not defined.
 
-    `pairs` seeds have both; over these `baseline` and `level` are the means, in `unit`, `effect` is their difference,
-    `low` to `high` its 95 % t-interval, `bca_low` to `bca_high` that of a bootstrap from 20 pairs on, `deviation` the
-    standard deviation of the differences. `p` is of the paired t-test, `p_holm` corrected over the table, `p_sign_flip`
-    exact, up to 16 pairs. `detectable` is the smallest effect that so many pairs show with a chance of 80 % after the
-    correction, `seeds` how many would show this one, `saved` how many times more seeds unpaired arms would take.
-    `identical`: the two are the same in every pair. NaN where something is not defined, as an interval of one pair.
+    `pairs` seeds have both; over these `baseline_mean` and `arm_mean` are the means, `effect` is their difference,
+    `low` to `high` its 95 % t-interval, `bca_low` to `bca_high` its bootstrap interval from 20 pairs on, and
+    `sd_of_differences` the standard deviation of the differences. `p` is of the paired t-test, `p_holm` corrected over
+    the table, `p_sign_flip` of the exact sign-flip test, up to 16 pairs. `detectable` is the smallest effect that so
+    many pairs detect with 80 % power after the correction, `seeds_needed` the number of seeds that detect this effect,
+    and `pairing_gain` how many times more seeds unpaired arms would need. `identical`: all differences are 0.
     """
+
+    pairs: Annotated[int, "seeds"]
+    baseline_mean: float
+    arm_mean: float
+    effect: float
+    low: float = nan
+    high: float = nan
+    bca_low: float = nan
+    bca_high: float = nan
+    sd_of_differences: float = nan
+    p: float = nan
+    p_holm: float = nan
+    p_sign_flip: float = nan
+    detectable: float = nan
+    seeds_needed: float = nan
+    pairing_gain: float = nan
+    identical: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect(PairedEffect):
+    """A `PairedEffect` of one arm on one endpoint, in a unit."""
 
     arm: str
     endpoint: str
     unit: str
-    pairs: Annotated[int, "seeds"]
-    baseline: float
-    level: float
-    effect: float
-    low: float
-    high: float
-    bca_low: float
-    bca_high: float
-    deviation: float
-    p: float
-    p_holm: float
-    p_sign_flip: float
-    detectable: float
-    seeds: float
-    saved: float
-    identical: bool
+
+
+def effects_frame(effects: Iterable[Effect]) -> pd.DataFrame:
+    """One row per effect: arm, endpoint, unit, then the columns of `PairedEffect`."""
+    columns = ["arm", "endpoint", "unit", *(column.name for column in fields(PairedEffect))]
+    frame = pd.DataFrame([asdict(effect) for effect in effects], columns=columns)
+    return frame.astype(get_type_hints(Effect))
 
 
 def as_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,15 +1,14 @@
-"""From a curve to the number that a study compares, and what a study can ask for."""
+"""Reductions, from a curve to the number that a study compares, and the declarations that a study can make."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 import pandas as pd
 
 from analysis.record.words import unknown_word
 
-DIRECTIONS = ("lower", "higher", "same")  # what can be expected of an endpoint
+DIRECTIONS = ("lower", "higher", "same")  # the expectations that a study can have of an endpoint
 
 
 REDUCTIONS: dict[str, Callable[[pd.Series], float]] = {
@@ -38,25 +37,31 @@ def reducer(name: str) -> Callable[[pd.Series], float]:
     return REDUCTIONS[name]
 
 
-def refuse_unknown_names(study: Mapping[str, Any], measured: Collection[str], arms: Collection[str]) -> None:
-    """Raises ValueError for an endpoint that nothing measures, or an expectation of an arm that is not there."""
-    for label, expected in study["expect"].items():
-        if not isinstance(expected, Mapping):
-            raise ValueError(f"expect {label}: say of which endpoint: {{{label}: {{ENDPOINT: {expected}}}}}")
-    wished = [name for expected in study["expect"].values() for name in expected]
-    for name in (*study["endpoints"], *study["margin"], *wished):
-        if name not in measured:
-            raise ValueError(f"endpoints, margin and expect name measures: {unknown_word('measure', name, measured)}")
-    for reduction in study["endpoints"].values():
+def refuse_unknown_names(
+    endpoints: Mapping[str, str],
+    margin: Mapping[str, float],
+    expect: Mapping[str, Mapping[str, str]],
+    measures: Collection[str],
+    arms: Collection[str],
+) -> None:
+    """Raises ValueError for an endpoint that nothing measures, or an expectation of an arm that does not exist."""
+    for arm, directions in expect.items():
+        if not isinstance(directions, Mapping):
+            raise ValueError(f"expect {arm}: say of which endpoint: {{{arm}: {{ENDPOINT: {directions}}}}}")
+    expected = [endpoint for directions in expect.values() for endpoint in directions]
+    for name in (*endpoints, *margin, *expected):
+        if name not in measures:
+            raise ValueError(f"endpoints, margin and expect name measures: {unknown_word('measure', name, measures)}")
+    for reduction in endpoints.values():
         reducer(reduction)
-    for name, margin in study["margin"].items():
-        if not margin > 0:
-            raise ValueError(f"the margin of {name} must be more than 0, was given {margin}")
-    for label, expected in study["expect"].items():
-        if label not in arms:
-            raise ValueError(f"the study's expectations: {unknown_word('arm', label, arms)}")
-        for endpoint, direction in expected.items():
+    for name, size in margin.items():
+        if not size > 0:
+            raise ValueError(f"the margin of {name} must be more than 0, was given {size}")
+    for arm, directions in expect.items():
+        if arm not in arms:
+            raise ValueError(f"the study's expectations: {unknown_word('arm', arm, arms)}")
+        for endpoint, direction in directions.items():
             if direction not in DIRECTIONS:
-                raise ValueError(f"{label}, {endpoint}: {unknown_word('expectation', direction, DIRECTIONS)}")
-            if direction == "same" and endpoint not in study["margin"]:
+                raise ValueError(f"{arm}, {endpoint}: {unknown_word('expectation', direction, DIRECTIONS)}")
+            if direction == "same" and endpoint not in margin:
                 raise ValueError(f"to expect {endpoint} to be the same, say within what: margin: {{{endpoint}: 0.02}}")

@@ -1,4 +1,4 @@
-"""Results from elsewhere: any table with an arm, a seed and a step in each row."""
+"""Results of other programs: any table with an arm, a seed and a step in each row."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.record.summary import COMPLETE
+from analysis.record.study_file import ArmRecord, StudyRecord
 from analysis.record.words import unknown_word
 from analysis.tables.columns import Trials
 from analysis.tables.endpoints import reducer, refuse_unknown_names
@@ -21,16 +21,18 @@ class FrameResults(Results):
     rows: pd.DataFrame
 
     def read_columns(self, *measures: str) -> pd.DataFrame:
-        """These columns of the table, of the trials that are there."""
-        ended = self.trials.loc[self.trials.status.isin(COMPLETE), ["arm", "seed"]]
-        return self.rows[["arm", "seed", "step", "tokens", *measures]].merge(ended, on=["arm", "seed"])
+        """These columns of the table, of the complete trials."""
+        complete = self.complete[["arm", "seed"]]
+        return self.rows[["arm", "seed", "step", "tokens", *measures]].merge(complete, on=["arm", "seed"])
 
     def _endpoint_value(self, trial: Mapping[str, object], measure: str, reduction: str) -> float:
         if measure == "diverged":
             return float(trial["status"] == "diverged")
-        own = self.rows[(self.rows.arm == trial["arm"]) & (self.rows.seed == trial["seed"])]
-        values = own.sort_values("step")[measure].dropna()
-        return float(reducer(reduction)(values)) if trial["status"] == "finished" and len(values) else float("nan")
+        rows = self.rows[(self.rows.arm == trial["arm"]) & (self.rows.seed == trial["seed"])]
+        values = rows.sort_values("step")[measure].dropna()
+        if trial["status"] != "finished" or values.empty:
+            return float("nan")
+        return float(reducer(reduction)(values))
 
 
 def results_from_frame(
@@ -50,7 +52,7 @@ def results_from_frame(
     columns to reductions (`final`, `median`, …); `baseline` is the arm to compare with, by default the first. A trial
     counts as diverged if its value is not finite at the last of its steps at which any trial has one.
 
-    Raises ValueError for a column, an arm, an endpoint or a reduction that is not there, and for several values of an
+    Raises ValueError for a column, an arm, an endpoint or a reduction that does not exist, and for several values of an
     endpoint at one step of a trial.
 
     >>> last_year = pd.DataFrame({"model": ["a", "a", "b", "b"], "run": [0, 1, 0, 1], "loss": [2.0, 2.2, 1.9, 2.1]})
@@ -59,61 +61,70 @@ def results_from_frame(
     {'a': 2.1, 'b': 2.0}
     """
     factors = [arm] if isinstance(arm, str) else list(arm)
-    for column in (*factors, seed, step, *endpoints):
+    _refuse_empty_columns(frame, [*factors, seed, step], list(endpoints))
+    labels = frame[factors[0]].astype(str) if isinstance(arm, str) else _arm_labels(frame, factors)
+    rows = frame.assign(arm=labels, seed=_seed_numbers(frame[seed]), step=frame[step])
+    _refuse_repeated_values(rows, list(endpoints))
+    if "tokens" not in rows:
+        rows = rows.assign(tokens=np.nan)
+    arms = list(dict.fromkeys(rows.arm))
+    if baseline is not None:
+        if baseline not in arms:
+            raise ValueError(unknown_word("arm", baseline, arms))
+        arms.sort(key=lambda label: label != baseline)
+    margin, expect = dict(margin or {}), dict(expect or {})
+    refuse_unknown_names(endpoints, margin, expect, list(endpoints), arms)
+    first_rows = frame.assign(label=labels).drop_duplicates("label").set_index("label")
+    levels = {label: {factor: str(first_rows[factor][label]) for factor in factors} for label in arms}
+    study = StudyRecord(
+        name="table", question="", source="", command="", report="", budget="none", factors=factors, trials=(),
+        endpoints=dict(endpoints), expect=expect, margin=margin, seeds=sorted(rows.seed.unique()),
+        arms={label: ArmRecord(levels[label], parameters=0, flops=0.0, code="", settings={}) for label in arms},
+    )  # fmt: skip
+    undeclared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly"}
+    measures = pd.DataFrame(undeclared, index=list(endpoints))
+    return FrameResults(Path(), study, _trials_table(rows, list(endpoints)), measures, {}, rows)
+
+
+def _refuse_empty_columns(frame: pd.DataFrame, keys: Sequence[str], endpoints: Sequence[str]) -> None:
+    """Raises ValueError for a column that does not exist, an endpoint without a value, and a key with a gap."""
+    for column in (*keys, *endpoints):
         if column not in frame:
             raise ValueError(unknown_word("column", column, map(str, frame.columns)))
         empty = int(frame[column].isna().sum())
         if empty == len(frame) or (empty and column not in endpoints):
             raise ValueError(f"the column {column!r} is empty in {empty} of {len(frame)} rows")
-    labels = frame[factors[0]].astype(str) if isinstance(arm, str) else _arm_labels(frame, factors)
-    own = frame.assign(arm=labels, seed=_seed_numbers(frame[seed]), step=frame[step])
+
+
+def _refuse_repeated_values(rows: pd.DataFrame, endpoints: Sequence[str]) -> None:
     for column in endpoints:
-        if own.dropna(subset=[column]).duplicated(["arm", "seed", "step"]).any():
-            several = f"{column} has several values for one arm, seed and step"
-            raise ValueError(f"{several}; drop rows that come twice, or name all columns that make arms")
-    own = own if "tokens" in own else own.assign(tokens=np.nan)
-    arms = list(dict.fromkeys(own.arm))
-    if baseline is not None and baseline not in arms:
-        raise ValueError(unknown_word("arm", baseline, arms))
-    refuse_unknown_names(
-        {"endpoints": endpoints, "margin": margin or {}, "expect": expect or {}}, list(endpoints), arms
-    )
-    arms.sort(key=lambda label: label != baseline if baseline else 0)
-    first = frame.assign(label=labels).drop_duplicates("label").set_index("label")
-    study = {
-        "name": "table", "question": "", "source": "", "endpoints": dict(endpoints), "margin": dict(margin or {}),
-        "expect": {label: dict(wished) for label, wished in (expect or {}).items()}, "factors": factors,
-        "seeds": sorted(own.seed.unique()), "budget": "none",
-        "arms": {a: {"levels": {f: str(first[f][a]) for f in factors}} for a in arms},
-    }  # fmt: skip
-    declared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly"}
-    measures = pd.DataFrame(declared, index=list(endpoints))
-    return FrameResults(Path(), study, _trials_table(own, list(endpoints)), measures, own)
+        if rows.dropna(subset=[column]).duplicated(["arm", "seed", "step"]).any():
+            problem = f"{column} has several values for one arm, seed and step"
+            raise ValueError(f"{problem}; drop repeated rows, or name all columns that make arms")
 
 
 def _seed_numbers(seeds: pd.Series) -> pd.Series:
-    """Seeds as they are if they are whole numbers, else numbered in the order of their names."""
+    """Seeds as they are if they are whole numbers, otherwise numbered in the order of their names."""
     numbers = pd.to_numeric(seeds, errors="coerce")
-    whole = numbers.notna().all() and (numbers % 1 == 0).all()
-    return numbers.astype(int) if whole else seeds.astype(str).rank(method="dense").astype(int)
+    if numbers.notna().all() and (numbers % 1 == 0).all():
+        return numbers.astype(int)
+    return seeds.astype(str).rank(method="dense").astype(int)
 
 
 def _arm_labels(frame: pd.DataFrame, factors: Sequence[str]) -> pd.Series:
-    named = (f"{factor}=" + frame[factor].astype(str) for factor in factors)
-    return pd.concat(list(named), axis=1).agg(", ".join, axis=1)
+    levels = [f"{factor}=" + frame[factor].astype(str) for factor in factors]
+    return pd.concat(levels, axis=1).agg(", ".join, axis=1)
 
 
-def _trials_table(own: pd.DataFrame, endpoints: list[str]) -> pd.DataFrame:
-    ordered, trials = own.sort_values("step", kind="stable"), own[["arm", "seed"]].drop_duplicates()
-    ended = pd.DataFrame({measure: _last_values(ordered, measure) for measure in endpoints})
-    last = ended.reindex(pd.MultiIndex.from_frame(trials))
-    status = np.where(np.isfinite(last.astype(float)).all(axis=1), "finished", "diverged")
-    made = last.index.to_frame(index=False).assign(
-        status=status, ended=status, trial=lambda t: t.arm + " " + t.seed.astype(str)
-    )
-    return Trials.check(
-        made.assign(parameters=np.nan, tokens=np.nan, cpu_seconds=np.nan, peak_memory_mb=np.nan, beside=np.nan)
-    )
+def _trials_table(rows: pd.DataFrame, endpoints: list[str]) -> pd.DataFrame:
+    ordered, trials = rows.sort_values("step", kind="stable"), rows[["arm", "seed"]].drop_duplicates()
+    last_values = pd.DataFrame({measure: _last_values(ordered, measure) for measure in endpoints})
+    last_values = last_values.reindex(pd.MultiIndex.from_frame(trials))
+    status = np.where(np.isfinite(last_values.astype(float)).all(axis=1), "finished", "diverged")
+    table = last_values.index.to_frame(index=False)
+    table = table.assign(status=status, ended=status, trial=table.arm + " " + table.seed.astype(str))
+    unknown = dict.fromkeys(("parameters", "tokens", "cpu_seconds", "peak_memory_mb", "others_on_device"), np.nan)
+    return Trials.check(table.assign(**unknown))
 
 
 def _last_values(ordered: pd.DataFrame, measure: str) -> pd.Series:

@@ -1,5 +1,6 @@
 """Feed-forward networks transform each token alone."""
 
+from enum import StrEnum
 from typing import Protocol
 
 from torch import nn
@@ -19,11 +20,27 @@ class FFN(Protocol):
 ffns: Registry[nn.Module] = Registry(FFN)
 
 
+class Approximation(StrEnum):
+    """How x Φ(x) is computed: as it is, or as ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))."""
+
+    none = "none"
+    tanh = "tanh"
+
+
+def _refuse_empty(width: int, hidden: int) -> None:
+    if hidden < 1:
+        raise ValueError(f"ffn.expansion leaves model.width={width} a hidden width of {hidden}; give a larger one")
+
+
 class TwoLayer(nn.Module):
-    """W₂ activation(W₁ x): the form that all ungated networks share."""
+    """W₂ activation(W₁ x): the form that all ungated networks share.
+
+    Raises ValueError for a hidden width of 0.
+    """
 
     def __init__(self, width: int, hidden: int, activation: nn.Module, bias: bool) -> None:
         super().__init__()
+        _refuse_empty(width, hidden)
         self.up = Linear(width, hidden, bias=bias)
         self.activation = activation
         self.down = Writer(hidden, width, bias=bias)
@@ -33,10 +50,14 @@ class TwoLayer(nn.Module):
 
 
 class Gated(nn.Module):
-    """W₂ (activation(W_g x) ⊙ W₁ x): the form that all gated networks share."""
+    """W₂ (activation(W_g x) ⊙ W₁ x): the form that all gated networks share.
+
+    Raises ValueError for a hidden width of 0.
+    """
 
     def __init__(self, width: int, hidden: int, activation: nn.Module, bias: bool) -> None:
         super().__init__()
+        _refuse_empty(width, hidden)
         self.gate = Linear(width, hidden, bias=bias)
         self.up = Linear(width, hidden, bias=bias)
         self.activation = activation

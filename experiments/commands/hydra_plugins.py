@@ -22,7 +22,7 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 from rich.console import Console
 
-from analysis.record.layout import LOG, PAGE, SUMMARY, VERDICTS, ensure_results_folder
+from analysis.record.layout import LOG, PAGE, SUMMARY, VERDICTS, ensure_results_folder, trial_folder
 from analysis.record.summary import read_summary
 from experiments.commands.announce import echo, plan_summary
 from experiments.commands.plan import (
@@ -88,11 +88,11 @@ class KnockoutSweeper(Sweeper):
         echo(missing_measures_note(results, made))
         if runtime.failed == "leave":
             missing = [folder for folder in missing if trial_state(folder) != "failed"]
-        arms = [trial.arm for trial in made.trials if results / "trials" / trial.id in missing]
+        arms = [trial.arm for trial in made.trials if trial_folder(results, trial.id) in missing]
         sizes = [made.arms[label].parameters for label in arms]
         refuse_full_disk(results, sizes, runtime.slots or os.cpu_count() or 1, runtime.keep_gb)
         echo(memory_warning(made.arms, refuse_failing_arms(made.arms, arms, runtime), runtime))
-        folders = list(dict.fromkeys(results / "trials" / trial.id for trial in made.trials))
+        folders = list(dict.fromkeys(trial_folder(results, trial.id) for trial in made.trials))
         mirror = Mirror(home, runtime.tracking_uri)
         if missing or not report_is_current(home, folders) or not mirror.is_complete():
             with mirror:
@@ -152,7 +152,7 @@ def first_endpoint(folder: Path, endpoints: Mapping[str, str], sweeper: Mapping[
 
     measure, reduction = next(iter((dict(endpoints) or ENDPOINTS).items()))
     summary = read_summary(folder)
-    if summary is not None and summary["status"] == "finished":
+    if summary is not None and summary.status == "finished":
         return reduced_value(folder, measure, reduction)
     return -math.inf if "max" in str(sweeper.get("direction")) else math.inf
 

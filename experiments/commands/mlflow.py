@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from mlflow import MlflowClient
 
+from analysis.record.layout import DATABASE, EFFECTS, STUDIES
 from analysis.record.study_file import find_study
 from experiments.commands.arguments import command_parser
 from experiments.tracking.mirror import exclusive_lease, mirror_study
@@ -26,10 +27,10 @@ def sync(words: list[str]) -> None:
     uri = given.uri or default_store(given.results)
     refuse_file_store(uri)
     failed: list[str] = []
-    for name in given.studies or sorted(path.name for path in (given.results / "studies").glob("*/")):
+    for name in given.studies or sorted(path.name for path in (given.results / STUDIES).glob("*/")):
         home = find_study(given.results, name)
         with exclusive_lease(home, lambda: True) as mine:
-            shown = mine and mirror_study(home, uri, lambda: True, (home / "effects.csv").exists, lambda: True)
+            shown = mine and mirror_study(home, uri, lambda: True, (home / EFFECTS).exists, lambda: True)
         if shown is False:
             failed.append(name)
         else:
@@ -78,7 +79,7 @@ def ui(words: list[str]) -> None:
     )
     parser.add_argument("--port", default="5000", help="the port to serve on (default: 5000)")
     given = parser.parse_args(words)
-    if not (given.results / "mlflow.db").exists():
+    if not (given.results / DATABASE).exists():
         where = given.results.absolute()
         raise FileNotFoundError(f"{where} holds no mlflow.db; run a study there, or name its folder: --results FOLDER")
     own = given.host == "127.0.0.1"

@@ -10,7 +10,8 @@ from rich.table import Table
 
 from analysis.findings.cautions import cautions
 from analysis.findings.coverage import StudyCoverage
-from analysis.record.layout import folder_name_for
+from analysis.record.layout import EFFECTS, study_folder
+from analysis.record.study_file import ArmRecord
 from experiments.launch.devices import device_pool
 from experiments.study.plan import Plan
 
@@ -50,10 +51,10 @@ def device_hours(
 
 def cautions_text(made: Plan) -> str:
     """What could not be concluded from the study, whatever comes out: in time for it to be given what it lacks."""
-    arms = {label: {"levels": made.levels[label], **arm.record()} for label, arm in made.arms.items()}
+    arms = {label: ArmRecord(levels=made.levels[label], **arm.record()) for label, arm in made.arms.items()}
     measured = {name for arm in made.arms.values() for name in arm.measures}
-    found = cautions(StudyCoverage.of(made.study | {"arms": arms}, measured))
-    return "\n".join(["what must not be concluded from it:", *(f"  {line}" for line in found)]) if found else ""
+    found = cautions(StudyCoverage.of(arms, made.study["tune"], made.study["endpoints"], measured))
+    return "\n".join(["what this study would not show:", *(f"  {line}" for line in found)]) if found else ""
 
 
 def comparisons(made: Plan) -> int:
@@ -76,7 +77,7 @@ def detectable_effects_text(made: Plan, results: Path) -> str:
     """The smallest effects that the seeds could see, by the spread that finished trials of the study have shown."""
     from analysis.statistics.power import detectable  # scipy takes a second to load
 
-    pairs, file = len(made.seeds), results / "studies" / folder_name_for(made.name) / "effects.csv"
+    pairs, file = len(made.seeds), study_folder(results, made.name) / EFFECTS
     if pairs < 2:
         return "one seed sees nothing: differences have no spread; ask for more with study.seeds"
     seen = detectable(pairs, 0.05 / comparisons(made))
@@ -84,6 +85,6 @@ def detectable_effects_text(made: Plan, results: Path) -> str:
     if not file.exists():
         return f"{title}; in units, once two seeds have finished"
     with file.open(encoding="utf-8") as rows:
-        read = [row for row in csv.DictReader(rows) if row["deviation"] and row["low"]]
-    lines = [f"  {r['arm']}, {r['endpoint']}: {seen * float(r['deviation']):.3g} {r['unit']}" for r in read]
+        read = [row for row in csv.DictReader(rows) if row["sd_of_differences"] and row["low"]]
+    lines = [f"  {r['arm']}, {r['endpoint']}: {seen * float(r['sd_of_differences']):.3g} {r['unit']}" for r in read]
     return "\n".join([f"{title}:", *lines])

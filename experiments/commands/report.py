@@ -38,8 +38,8 @@ def report(words: list[str]) -> None:
 
 def _write_index(studies: Sequence[Results]) -> str:
     """Write the page of all studies but those in which arms only chose their settings."""
-    tuning = {study.study.get("tuning") for study in studies}
-    shown = [study for study in studies if study.study["name"] not in tuning]
+    tuning = {study.study.tuning for study in studies}
+    shown = [study for study in studies if study.study.name not in tuning]
     return f"all studies: {write_overview(shown, INDEX).absolute()}"
 
 
@@ -50,7 +50,7 @@ def compare(words: list[str]) -> None:
     arguments = parser.parse_args(words)
     first, second = (read_results(find_study(arguments.results, name)) for name in arguments.studies)
     if first.home == second.home:
-        raise ValueError(f"{first.study['name']} is compared with itself; name two studies")
+        raise ValueError(f"{first.study.name} is compared with itself; name two studies")
     print(f"{comparison_lines(first, second)}\n{settings_lines(first, second)}")
     if common := shared_trials(first, second):
         print(f"the studies share {common} trials, so that intervals of independent studies mean little")

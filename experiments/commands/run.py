@@ -112,7 +112,7 @@ def retry(words: list[str]) -> None:
     parser = command_parser("retry", "Run the trials of a study that are not finished.")
     parser.add_argument("study", help="the study's name")
     arguments = parser.parse_args(words)
-    command = shlex.split(read_study(find_study(arguments.results, arguments.study))["command"])[2:]
+    command = shlex.split(read_study(find_study(arguments.results, arguments.study)).command)[2:]
     kept = [word for word in command if not word.startswith(("runtime.results=", "runtime.failed="))]
     print(f"knockout run {shlex.join(kept)}", flush=True)
     run_hydra([*kept, f"runtime.results={override_text(str(arguments.results))}"])

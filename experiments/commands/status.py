@@ -5,14 +5,13 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from analysis.record.layout import LOG
+from analysis.record.layout import LOG, results_of, trial_folder
 from analysis.record.study_file import find_study, read_study, study_names
-from analysis.record.summary import read_summary
+from analysis.record.summary import TrialSummary, read_summary
 from experiments.commands.arguments import command_parser
 from experiments.lifecycle.lease import current_holder
 from experiments.lifecycle.state import COMPLETE, STATES, last_log_line, trial_state
@@ -31,29 +30,31 @@ def status(words: list[str]) -> None:
 
 def status_lines(home: Path) -> Iterable[Table | str]:
     """A study's arms with the states of their trials, who trains now, what failed and why, and the time to go."""
-    study, trials = read_study(home), home.parents[1] / "trials"
-    states = {row["id"]: trial_state(trials / row["id"]) for row in study["trials"]}
+    study, results = read_study(home), results_of(home)
+    states = {trial.id: trial_state(trial_folder(results, trial.id)) for trial in study.trials}
     counts = Counter(states.values())
-    yield f"{study['name']}: {len(states)} trials, " + ", ".join(f"{counts[s]} {s}" for s in STATES)
+    yield f"{study.name}: {len(states)} trials, " + ", ".join(f"{counts[s]} {s}" for s in STATES)
     table = Table("arm", *STATES, box=None, header_style="none")
-    for arm in study["arms"]:
-        own = Counter(states[row["id"]] for row in study["trials"] if row["arm"] == arm)
+    for arm in study.arms:
+        own = Counter(states[trial.id] for trial in study.trials if trial.arm == arm)
         table.add_row(arm, *(str(own[s] or "–") for s in STATES))
     yield table
-    for row in study["trials"]:
-        folder, where = trials / row["id"], f"{row['arm']} · seed {row['seed']}"
-        if states[row["id"]] == "running":
+    for trial in study.trials:
+        folder, where = trial_folder(results, trial.id), f"{trial.arm} · seed {trial.seed}"
+        if states[trial.id] == "running":
             held = current_holder(folder)
             yield f"  running: {where}, by process {held.process} on {held.host}" if held else f"  running: {where}"
-        if states[row["id"]] == "failed":
+        if states[trial.id] == "failed":
             yield f"  failed: {where}: {last_log_line(folder) or 'killed without a word'} ({folder / LOG})"
     left = sum(counts[s] for s in STATES if s not in COMPLETE)
     if left:
-        yield _time_left_text([read_summary(trials / id) for id in states], left, max(1, counts["running"]))
+        yield _time_left_text(
+            [read_summary(trial_folder(results, id)) for id in states], left, max(1, counts["running"])
+        )
 
 
-def _time_left_text(summaries: Iterable[dict[str, Any] | None], left: int, at_once: int) -> str:
-    spent = [summary["seconds"] for summary in summaries if summary]
+def _time_left_text(summaries: Iterable[TrialSummary | None], left: int, at_once: int) -> str:
+    spent = [summary.seconds for summary in summaries if summary]
     if not spent:
         return "time to go: known once a trial has finished"
     each = sum(spent) / len(spent)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 
 from analysis.record.history import read_history
-from analysis.record.layout import CONFIG
+from analysis.record.layout import CONFIG, trial_folder
+from analysis.record.plain import read_yaml
 from analysis.record.study_file import find_study, read_study
 from analysis.record.summary import read_summary
 from experiments.commands.arguments import command_parser
@@ -50,12 +50,12 @@ def verify(words: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
     given = parser.parse_args(words)
     study = read_study(find_study(given.results, given.study))
-    ended = sorted({row["id"] for row in study["trials"] if read_summary(given.results / "trials" / row["id"])})
+    ended = sorted({trial.id for trial in study.trials if read_summary(trial_folder(given.results, trial.id))})
     if not ended or given.trials < 1:
         raise ValueError(f"{given.study} has {len(ended)} finished trials, of which {given.trials} cannot be verified")
     chosen = sorted(random.Random(given.seed).sample(ended, min(given.trials, len(ended))))
     print(f"{len(chosen)} of {len(ended)} finished trials are trained again", flush=True)
-    wrong = [id for id in chosen if not _verify_trial(given.results / "trials" / id)]
+    wrong = [id for id in chosen if not _verify_trial(trial_folder(given.results, id))]
     if wrong:
         raise ValueError(f"not the same again: {', '.join(wrong)}")
 
@@ -65,10 +65,10 @@ def _verify_trial(folder: Path) -> bool:
     from experiments.launch.queue import run_trials
 
     with tempfile.TemporaryDirectory(prefix="knockout-") as root:
-        again = Path(root) / "trials" / folder.name
+        again = trial_folder(root, folder.name)
         again.mkdir(parents=True)
         shutil.copy(folder / CONFIG, again / CONFIG)
-        config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+        config = read_yaml(folder / CONFIG)
         plugins.load_plugins(config["plugins"])
         run_trials([again], VERIFY_RUNTIME)
         if read_summary(again) is None:
@@ -117,15 +117,15 @@ def changes_since_training(folder: Path, config: Mapping[str, Any]) -> list[str]
     from experiments.study.arm import inspect_model
     from experiments.trial import build
 
-    said = read_summary(folder)
-    assert said is not None
+    summary = read_summary(folder)
+    assert summary is not None
     data = build.build_data(config)
     pairs = {
-        "code": (said["code"], inspect_model(dict(config), data).code),
-        "data": (said["data"]["content"], data.content),
+        "code": (summary.code, inspect_model(dict(config), data).code),
+        "data": (summary.data.content, data.content),
     }
     now = versions()
-    pairs |= {name: (version, now.get(name)) for name, version in said["versions"].items()}
+    pairs |= {name: (version, now.get(name)) for name, version in summary.versions.items()}
     return [f"{name} {before} → {after}" for name, (before, after) in pairs.items() if before != after]
 
 

@@ -72,8 +72,6 @@ class SyntheticTask:
     def __init__(self, context: int, length: int, vocabulary: int, *, floor: float | None = 0.0) -> None:
         if length > context:
             raise ValueError(f"sequences of this task have {length} tokens, more than model.context={context}")
-        if vocabulary < 2:
-            raise ValueError(f"a vocabulary of {vocabulary} leaves nothing to predict; give at least 2")
         self.length, self.vocabulary_size, self.floor = length, vocabulary, floor
         self.content = f"drawn by {type(self).__name__}"
         self.vocabulary = numbered_vocabulary(vocabulary)
@@ -114,8 +112,6 @@ class TokenStream:
         validation: float,
         validation_tokens: int,
     ) -> None:
-        if not 0 < validation < 1:
-            raise ValueError(f"data.validation={validation}: a share of the text, above 0 and below 1")
         split = len(tokens) - round(validation * len(tokens))
         self.vocabulary_size, self.vocabulary = len(vocabulary.symbols), vocabulary
         self.content, self.context = content, context

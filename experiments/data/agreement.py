@@ -2,6 +2,7 @@
 
 import torch
 
+from components.domains import Count, Index
 from experiments.data import IGNORED, Batch, SyntheticTask, datas
 from experiments.data._vocabulary import Vocabulary
 
@@ -18,7 +19,7 @@ class Agreement(SyntheticTask):
     Source: Linzen et al. 2016, arXiv:1611.01368, section 2.
     """
 
-    def __init__(self, context: int, *, attractors: int = 2, nouns: int = 8, prepositions: int = 4) -> None:
+    def __init__(self, context: int, *, attractors: Index = 2, nouns: Count = 8, prepositions: Count = 4) -> None:
         super().__init__(context, 1 + 2 * attractors, 2 * nouns + prepositions + 2)
         self.attractors, self.nouns, self.prepositions = attractors, nouns, prepositions
         named = [f"{word}{ending}" for word in [*NOUNS, *map(str, range(nouns))][:nouns] for ending in ("", "s")]

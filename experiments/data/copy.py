@@ -2,6 +2,7 @@
 
 import torch
 
+from components.domains import Count, Several
 from experiments.data import Batch, SyntheticTask, datas, only_scored
 
 
@@ -13,7 +14,7 @@ class Copy(SyntheticTask):
     Source: Jelassi et al. 2024, arXiv:2402.01032, section 3.
     """
 
-    def __init__(self, context: int, *, symbols: int = 8, vocabulary: int = 32) -> None:
+    def __init__(self, context: int, *, symbols: Count = 8, vocabulary: Several = 32) -> None:
         super().__init__(context, 2 * symbols, vocabulary + 1)
         self.symbols = symbols
 

@@ -2,6 +2,7 @@
 
 import torch
 
+from components.domains import Count
 from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 
@@ -15,7 +16,7 @@ class Coreference(SyntheticTask):
 
     FRAME = 4  # didn't-cross, because, it, was
 
-    def __init__(self, context: int, *, nouns: int = 16, properties: int = 8) -> None:
+    def __init__(self, context: int, *, nouns: Count = 16, properties: Count = 8) -> None:
         super().__init__(context, self.FRAME + 3, 2 * nouns + 2 * properties + self.FRAME)
         self.nouns, self.properties = nouns, properties
 

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from components.domains import Several
 from experiments.data import Batch, SyntheticTask, datas
 
 
@@ -16,7 +17,7 @@ class IID(SyntheticTask):
 
     solved_at = None
 
-    def __init__(self, context: int, *, vocabulary: int = 16) -> None:
+    def __init__(self, context: int, *, vocabulary: Several = 16) -> None:
         super().__init__(context, context, vocabulary, floor=math.log(vocabulary))
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:

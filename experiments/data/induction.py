@@ -2,6 +2,7 @@
 
 import torch
 
+from components.domains import Several
 from experiments.data import Batch, SyntheticTask, datas, only_scored
 
 
@@ -15,7 +16,7 @@ class Induction(SyntheticTask):
 
     solved_at = 0.9
 
-    def __init__(self, context: int, *, vocabulary: int = 32) -> None:
+    def __init__(self, context: int, *, vocabulary: Several = 32) -> None:
         if context < 16:
             raise ValueError(f"data=induction needs model.context of at least 16, was given {context}")
         super().__init__(context, context, vocabulary, floor=None)

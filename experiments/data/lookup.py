@@ -1,7 +1,11 @@
 """Combine two tokens at known places."""
 
-import torch
+from typing import Annotated
 
+import torch
+from annotated_types import Ge
+
+from components.domains import Several
 from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 
@@ -13,10 +17,8 @@ class Lookup(SyntheticTask):
     Source: after Sanford et al. 2023, arXiv:2306.02896, section 3 (sparse averaging), made modular.
     """
 
-    def __init__(self, context: int, *, length: int = 12, vocabulary: int = 7) -> None:
+    def __init__(self, context: int, *, length: Annotated[int, Ge(4)] = 12, vocabulary: Several = 7) -> None:
         super().__init__(context, length, vocabulary)
-        if length < 4:
-            raise ValueError(f"data.length={length}: the fourth token is asked for")
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Only the last place is scored."""

@@ -2,11 +2,12 @@
 
 import hashlib
 
+from components.domains import Count, ProperShare
 from experiments.data import TokenStream, datas, encode_characters
 
 
 @datas.register("pydoc")
-def pydoc(context: int, *, validation: float = 0.1, validation_tokens: int = 65_536) -> TokenStream:
+def pydoc(context: int, *, validation: ProperShare = 0.1, validation_tokens: Count = 65_536) -> TokenStream:
     """Characters of Python's own help topics, in the order of their names; about 0.5 million
 
     The text differs between releases of Python, and so does `content`.

@@ -1,7 +1,11 @@
 """Multi-query associative recall."""
 
-import torch
+from typing import Annotated
 
+import torch
+from annotated_types import Ge
+
+from components.domains import Count
 from experiments.data import IGNORED, Batch, SyntheticTask, datas
 
 
@@ -14,7 +18,7 @@ class Recall(SyntheticTask):
     Source: Arora et al. 2023 (Zoology), arXiv:2312.04927, section 4.
     """
 
-    def __init__(self, context: int, *, pairs: int = 8, vocabulary: int = 32) -> None:
+    def __init__(self, context: int, *, pairs: Count = 8, vocabulary: Annotated[int, Ge(3)] = 32) -> None:
         super().__init__(context, 3 * pairs, vocabulary)
         if pairs > vocabulary // 2:
             raise ValueError(f"data.pairs={pairs} different keys need data.vocabulary of at least {2 * pairs}")

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from components.domains import Count, ProperShare, Several
 from experiments.data import TokenStream, datas, encode_characters
 from experiments.data._vocabulary import OTHER, ByteVocabulary, Vocabulary
 
@@ -30,9 +31,9 @@ def text(
     *,
     path: Path,
     unit: Unit = Unit.characters,
-    words: int = 10_000,
-    validation: float = 0.1,
-    validation_tokens: int = 65_536,
+    words: Several = 10_000,
+    validation: ProperShare = 0.1,
+    validation_tokens: Count = 65_536,
 ) -> TokenStream:
     """The characters (UTF-8), bytes or words of one file; its last part validates
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from analysis.record.measure import Measure
+from components.domains import Index
 from components.model import Decoder
 from components.registry import Registry
 from experiments.data import Data
@@ -42,7 +43,7 @@ class Diagnostic:
 class ModelDiagnostic(Diagnostic):
     """Looks at the model before the first step, after the last, and every `every` steps between; 0: not between."""
 
-    def __init__(self, *, every: int = 50) -> None:
+    def __init__(self, *, every: Index = 50) -> None:
         self.every = every
 
     def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:

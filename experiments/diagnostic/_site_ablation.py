@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from analysis.record.measure import Measure
+from components.domains import Count
 from components.model import Decoder
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic
@@ -19,7 +20,7 @@ class Ablation(Diagnostic):
     name: str
     replacement: Replacement
 
-    def __init__(self, *, batches: int = 1) -> None:
+    def __init__(self, *, batches: Count = 1) -> None:
         self.batches = batches
 
     def measures(self, model: Decoder) -> Sequence[Measure]:

@@ -8,6 +8,7 @@ from torch import Tensor
 from analysis.record.attention_maps import AttentionMaps, write_attention_maps
 from analysis.record.layout import ATTENTION
 from analysis.record.measure import Measure
+from components.domains import Index
 from components.model import Decoder
 from components.shapes import Weights
 from experiments.data import Data
@@ -29,7 +30,7 @@ class AttentionMap(ModelDiagnostic):
     Source: Olsson et al. 2022, arXiv:2209.11895 (prefix matching; previous-token heads).
     """
 
-    def __init__(self, *, every: int = 0, prompts: tuple[str, ...] = ()) -> None:
+    def __init__(self, *, every: Index = 0, prompts: tuple[str, ...] = ()) -> None:
         super().__init__(every=every)
         self.prompts = prompts
 

@@ -1,10 +1,13 @@
 """How a trained model does on sequences of other lengths than those it was trained on."""
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import torch
+from annotated_types import MinLen
 
 from analysis.record.measure import Measure
+from components.domains import Count, Distinct
 from components.model import Decoder
 from experiments.data import IGNORED, Data
 from experiments.diagnostic import Diagnostic, diagnostics
@@ -19,7 +22,9 @@ class Extrapolation(Diagnostic):
     Source: Press et al. 2021, arXiv:2108.12409, section 2.2 and appendix B.
     """
 
-    def __init__(self, *, lengths: tuple[int, ...] = (64, 128, 256), last: int = 16) -> None:
+    def __init__(
+        self, *, lengths: Annotated[tuple[Count, ...], MinLen(1), Distinct()] = (64, 128, 256), last: Count = 16
+    ) -> None:
         self.lengths, self.last = lengths, last
 
     def refuse_model(self, model: Decoder, at: Callable[[int], Data]) -> None:

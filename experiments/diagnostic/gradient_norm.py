@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from analysis.record.measure import Measure
+from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.instruments.observed_trial import ObservedTrial
@@ -24,7 +25,7 @@ class GradientNorm(Diagnostic):
     Source: Pascanu et al. 2013, arXiv:1211.5063, section 3.2; over depth, Xiong et al. 2020, arXiv:2002.04745.
     """
 
-    def __init__(self, *, every: int = 1) -> None:
+    def __init__(self, *, every: Count = 1) -> None:
         self.every = every
         self._norms: GroupNorms
         self._slope = torch.empty(0)

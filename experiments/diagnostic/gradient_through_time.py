@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from analysis.record.measure import Measure
+from components.domains import Count, Index
 from components.initialise import key
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
@@ -25,7 +26,7 @@ class GradientThroughTime(ModelDiagnostic):
     Source: Bengio et al. 1994; Pascanu et al. 2013, arXiv:1211.5063, section 2; Frobenius norm by random projections.
     """
 
-    def __init__(self, *, every: int = 0, projections: int = 4) -> None:
+    def __init__(self, *, every: Index = 0, projections: Count = 4) -> None:
         super().__init__(every=every)
         self.projections = projections
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.record.measure import Measure
+from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.instruments.observed_trial import ObservedTrial
@@ -16,7 +17,7 @@ class MatrixGradient(Diagnostic):
     Source: Xiong et al. 2020, arXiv:2002.04745, theorem 1 (the last layer's FFN).
     """
 
-    def __init__(self, *, every: int = 50) -> None:
+    def __init__(self, *, every: Count = 50) -> None:
         self.every = every
         self._places: dict[str, int] = {}
 

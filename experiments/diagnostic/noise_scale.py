@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from analysis.record.measure import Measure
+from components.domains import Count, Share
 from components.model import Decoder
 from experiments.data import IGNORED
 from experiments.diagnostic import Diagnostic, diagnostics
@@ -21,7 +22,7 @@ class NoiseScale(Diagnostic):
     Source: McCandlish et al. 2018, arXiv:1812.06162, appendix A.1.
     """
 
-    def __init__(self, *, every: int = 50, decay: float = 0.9) -> None:
+    def __init__(self, *, every: Count = 50, decay: Share = 0.9) -> None:
         self.every, self.decay = every, decay
         self._noise, self._signal = [], []
 

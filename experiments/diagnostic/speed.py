@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from analysis.record.measure import Measure
+from components.domains import Count, Positive
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.instruments.cost import peak_memory, training_flops
@@ -23,7 +24,7 @@ class Speed(Diagnostic):
     Source: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, section 4.1 (with attention over all of T²).
     """
 
-    def __init__(self, *, every: int = 100, span: int = 20, peak_teraflops: float | None = None) -> None:
+    def __init__(self, *, every: Count = 100, span: Count = 20, peak_teraflops: Positive | None = None) -> None:
         self.every, self.span, self.peak_teraflops = every, min(span, every), peak_teraflops
         self._began: tuple[int, int, float] | None = None
         self._flops, self._available = 0.0, 0.0

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from analysis.record.measure import Measure
+from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.instruments.observed_trial import ObservedTrial
@@ -19,7 +20,7 @@ class UpdateRatio(Diagnostic):
     Source: the ratio of Yang et al. 2022, arXiv:2203.03466 (muP), appendix J; of whole groups, not of single matrices.
     """
 
-    def __init__(self, *, every: int = 50) -> None:
+    def __init__(self, *, every: Count = 50) -> None:
         self.every = every
         self._norms: GroupNorms
         self._before: list[Tensor] = []

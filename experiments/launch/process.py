@@ -60,7 +60,7 @@ class Attempt:
     def outcome(self) -> tuple[str, str]:
         """How it ended (finished, diverged, stopped, failed), and why if it failed."""
         if (summary := read_summary(self.folder)) is not None:
-            return summary["status"], ""
+            return summary.status, ""
         codes = [process.exitcode for process in self.processes if process.exitcode]
         if codes and set(codes) == {STOPPED_STATUS} and not self.kill_reason:
             return "stopped", last_log_line(self.folder)

@@ -11,9 +11,8 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from analysis.record.layout import CONFIG
+from analysis.record.plain import read_yaml
 from analysis.record.summary import read_summary
 from experiments.launch.devices import DevicePool, device_pool
 from experiments.launch.process import Attempt, start_attempt
@@ -34,7 +33,7 @@ def run_trials(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int 
     """
     if not folders:
         return {}
-    configs = {folder: yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) for folder in folders}
+    configs = {folder: read_yaml(folder / CONFIG) for folder in folders}
     devices = device_pool([config["trainer"] for config in configs.values()], runtime)
     with ProgressBoard(len(folders)) as board:
         crowd = None if beside is None else beside + devices.most_others_on_device(len(folders))
@@ -171,7 +170,7 @@ class TrialQueue:
                 continue
             self.board.trial_started(folder.name, f"{self.configs[folder]['label']} (elsewhere)", 0)
             self._record_outcome(
-                folder, summary["status"] if summary else "failed", "" if summary else last_log_line(folder)
+                folder, summary.status if summary else "failed", "" if summary else last_log_line(folder)
             )
 
     def request_stop(self) -> None:

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from analysis.record.history import STREAM
-from analysis.record.layout import HISTORY, LOG, SUMMARY
+from analysis.record.layout import ATTEMPTS, HISTORY, LOG, STREAM, SUMMARY
 
 
 def set_attempt_aside(folder: Path) -> None:
@@ -11,7 +10,7 @@ def set_attempt_aside(folder: Path) -> None:
     left = [folder / name for name in (SUMMARY, STREAM, HISTORY, LOG) if (folder / name).exists()]
     left += folder.glob("rank*.log")
     if left:
-        attempts = folder / "attempts"
+        attempts = folder / ATTEMPTS
         home = attempts / str(max((int(path.name) for path in attempts.glob("*")), default=-1) + 1)
         home.mkdir(parents=True)
         for path in left:

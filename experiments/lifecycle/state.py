@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from analysis.record.layout import CHECKPOINT, LOG
+from analysis.record.layout import ATTEMPTS, CHECKPOINT, LOG
 from analysis.record.summary import read_summary
 from experiments.lifecycle.lease import current_holder
 
@@ -22,17 +22,17 @@ COMPLETE = ("finished", "diverged")
 def trial_state(folder: Path) -> str:
     """One of `STATES`: complete, held by a live process, waiting to go on, ended in an error or a kill, not begun."""
     if (summary := read_summary(folder)) is not None:
-        return summary["status"]
+        return summary.status
     if current_holder(folder) is not None:
         return "running"
     if (folder / CHECKPOINT).exists() and STOP in last_log_line(folder):
         return "stopped"
-    return "failed" if (folder / LOG).exists() or (folder / "attempts").exists() else "left"
+    return "failed" if (folder / LOG).exists() or (folder / ATTEMPTS).exists() else "left"
 
 
 def last_log_line(folder: Path) -> str:
     """What a trial said last, in this attempt or in the one before."""
-    logs = [folder / LOG, *sorted((folder / "attempts").glob(f"*/{LOG}"), reverse=True)]
+    logs = [folder / LOG, *sorted((folder / ATTEMPTS).glob(f"*/{LOG}"), reverse=True)]
     for log in (log for log in logs if log.exists()):
         lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
         return next((line.strip() for line in reversed(lines) if line.strip()), "")

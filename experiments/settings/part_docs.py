@@ -4,12 +4,13 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from components.domains import notation
 from components.registry import Registry, kinds
 
 
 @dataclass(frozen=True)
 class PartDoc:
-    """One part: what it computes, its knobs with types and defaults, where it comes from."""
+    """One part: what it computes, its knobs with domains and defaults, where it comes from."""
 
     kind: str
     name: str
@@ -33,12 +34,8 @@ def _first_paragraph(text: str) -> str:
 
 
 def _knobs_text(registry: Registry[object], name: str) -> str:
-    found = registry.knobs(name).items()
+    domains, knobs = registry.domains(name), registry.knobs(name).items()
     return ", ".join(
-        f"{knob}: {_type_name(hint)}" + ("" if default is inspect.Parameter.empty else f" = {default}")
-        for knob, (hint, default) in found
+        f"{knob}: {notation(domains[knob])}" + ("" if default is inspect.Parameter.empty else f" = {default}")
+        for knob, (_, default) in knobs
     )
-
-
-def _type_name(hint: object) -> str:
-    return hint.__name__ if inspect.isclass(hint) and not hasattr(hint, "__args__") else str(hint)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.record.files import write_text
+from analysis.record.layout import ARMS
 from experiments.lifecycle.environment import ROOT, versions
 from experiments.settings.plugins import LOADED
 from experiments.settings.schema import KINDS
@@ -40,7 +41,7 @@ def cached_facts(config: Mapping[str, Any], content: str, inspect_arm: Callable[
     own = {key: value for key, value in config.items() if key not in IRRELEVANT_KEYS}
     own["runtime"] = {}
     text = json.dumps([own, content, _source_digest(), versions()], sort_keys=True)
-    path = results / "arms" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    path = results / ARMS / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     if path.exists():
         return ArmFacts(**json.loads(path.read_text(encoding="utf-8")))
     found = inspect_arm()

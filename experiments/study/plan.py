@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.override_parser.types import Override
-from omegaconf import DictConfig
+from omegaconf import DictConfig, ListConfig
 
+from analysis.record.layout import trial_folder
 from analysis.record.summary import read_summary
 from analysis.tables.endpoints import refuse_unknown_names
+from components.domains import Seed, refuse
 from experiments.design import Levels, designs
 from experiments.settings.overrides import override_text, split_axes
+from experiments.settings.schema import Seeds
 from experiments.study.arm import Arm, resolve_arm
 from experiments.study.checks import refuse_clashes
 from experiments.study.labels import ONLY_ARM, applicable_levels, label_arms
@@ -57,7 +60,7 @@ class Plan:
 
     def missing(self, results: Path) -> list[PlannedTrial]:
         """Those that are not finished."""
-        return [trial for trial in self.trials if read_summary(results / "trials" / trial.id) is None]
+        return [trial for trial in self.trials if read_summary(trial_folder(results, trial.id)) is None]
 
     def refuse_untrainable(self, labels: Iterable[str]) -> None:
         """Raises what an optimizer or a schedule says to one of these arms, which it names."""
@@ -74,12 +77,14 @@ def plan_study(overrides: Iterable[Override], compose: Compose, arms: Mapping[st
     """
     fixed, axes = split_axes(overrides)
     seeds = axes.pop("seed", None)
-    study = compose(fixed).study
+    baseline = compose(fixed)
+    study = baseline.study
     factors = {str(factor): [override_text(level) for level in levels] for factor, levels in study.factors.items()}
     given = [line.partition("=")[0] for line in fixed]
     refuse_clashes(factors, axes, given)
     if "study.seeds" in given and (seeds or "seed" in given):
         raise ValueError("study.seeds and seed both say which seeds to run; leave one of them out")
+    numbers = _axis_seeds(seeds) if seeds else _read_seeds(study.seeds, baseline.seed)
     levels = dict(arms) if arms else _expand_arms(_build_design(study.design)(factors), designs["factorial"](axes))
     made, impossible = _resolve_arms(
         levels, lambda arm: compose([*fixed, *(f"{key}={level}" for key, level in arm.items())])
@@ -88,8 +93,7 @@ def plan_study(overrides: Iterable[Override], compose: Compose, arms: Mapping[st
     asked = first.config["study"]
     if not arms:
         measured = [*dict.fromkeys(name for arm in made.values() for name in arm.measures), "diverged"]
-        refuse_unknown_names(asked, measured, made)
-    numbers = [int(seed) for seed in seeds] if seeds else _read_seeds(study.seeds, first.config["seed"])
+        refuse_unknown_names(asked["endpoints"], asked["margin"], asked["expect"], measured, made)
     refuse_duplicate_trials(made, numbers)
     return Plan(study.name or _default_name(levels, fixed), asked, levels, made, numbers, impossible)
 
@@ -102,7 +106,8 @@ def _expand_arms(design: list[Levels], axes: list[Levels]) -> dict[str, Levels]:
 
 def _build_design(chosen: Any) -> Callable[[dict[str, list[str]]], list[Levels]]:
     """A design by its name, or by its name and knobs; YAML reads the name null as None."""
-    return designs.build({"name": chosen or "null"} if chosen is None or isinstance(chosen, str) else chosen)
+    own = chosen if isinstance(chosen, DictConfig) else {"name": "null" if chosen is None else chosen}
+    return designs.build(own, "study.design")
 
 
 def _resolve_arms(
@@ -150,13 +155,24 @@ def naming_the_arm(label: str) -> Iterator[None]:
         raise
 
 
-def _read_seeds(seeds: Any, only: int) -> list[int]:
-    """A number of seeds from 0, or the seeds themselves; one seed means the configuration's own."""
-    if isinstance(seeds, int) and seeds > 0:
-        return list(range(seeds)) if seeds > 1 else [only]
-    if isinstance(seeds, int | str):
-        raise ValueError(f"study.seeds={seeds}: must be how many, at least 1, or a list of seeds: study.seeds=[3,7]")
-    return [int(seed) for seed in seeds]
+def _axis_seeds(levels: list[str]) -> list[int]:
+    """The seeds of an axis. Raises ValueError for a level that is no seed."""
+    seeds: list[Any] = [int(level) if level.isdecimal() else level for level in levels]
+    for seed in seeds:
+        refuse("seed", seed, Seed)
+    return seeds
+
+
+def _read_seeds(asked: Any, only: int) -> list[int]:
+    """A number of seeds from 0, or the seeds themselves; one seed means the configuration's own.
+
+    Raises ValueError for anything else.
+    """
+    seeds = list(asked) if isinstance(asked, ListConfig) else asked
+    refuse("study.seeds", seeds, Seeds)
+    if isinstance(seeds, list):
+        return seeds
+    return list(range(seeds)) if seeds > 1 else [only]
 
 
 def _default_name(levels: Mapping[str, Levels], fixed: list[str]) -> str:
@@ -172,6 +188,7 @@ def refuse_duplicate_trials(arms: Mapping[str, Arm], seeds: list[int]) -> None:
     if len(set(seeds)) < len(seeds):
         raise ValueError(f"the seeds {seeds} are not all different: one trial would count as several")
     for label, arm in arms.items():
+        refuse(f"{label}: seed + seed_offset", max(seeds) + arm.config["seed_offset"], Seed)
         if len(seeds) > 1 and set(arm.seed_keys) <= {"seed"}:
             raise ValueError(
                 f"{label}: seed changes nothing, as init_seed and data_seed are fixed; leave one to follow it"

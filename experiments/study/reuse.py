@@ -2,22 +2,20 @@
 
 from pathlib import Path
 
-import yaml
-
 from analysis.record.history import history_columns
-from analysis.record.layout import CONFIG
+from analysis.record.layout import CONFIG, trial_folder
+from analysis.record.plain import read_yaml
 from analysis.record.summary import read_summary
 from experiments.lifecycle.attempts import set_attempt_aside
 from experiments.lifecycle.lease import acquire
 from experiments.study.plan import Plan
-from experiments.study.write import LOADER
 
 
 def refuse_changed_code(results: Path, made: Plan, accepted: str) -> None:
     """Raises ValueError if finished trials come from code that has changed since, unless `accepted` is `any`."""
     arms = {trial.id: made.arms[trial.arm] for trial in made.trials}
-    summaries = {id: read_summary(results / "trials" / id) for id in arms}
-    old = sorted(id for id, summary in summaries.items() if summary and summary["code"] != arms[id].code)
+    summaries = {id: read_summary(trial_folder(results, id)) for id in arms}
+    old = sorted(id for id, summary in summaries.items() if summary and summary.code != arms[id].code)
     if old and accepted != "any":
         raise ValueError(
             f"{len(old)} finished trials were made by code that has changed since: {', '.join(old)}; to compare them "
@@ -31,10 +29,10 @@ def reopen_for_missing_measures(results: Path, made: Plan, wish: str) -> None:
     Diagnostics change no number, so that a trial is the same again, with more columns.
     """
     for trial in made.trials if wish == "again" else []:
-        folder = results / "trials" / trial.id
+        folder = trial_folder(results, trial.id)
         lacking = read_summary(folder) is not None and set(made.arms[trial.arm].measures) - set(history_columns(folder))
         if lacking and (lease := acquire(folder)) is not None:
-            before = yaml.load((folder / CONFIG).read_text(encoding="utf-8"), Loader=LOADER)["diagnostic"]
+            before = read_yaml(folder / CONFIG)["diagnostic"]
             trial.config["diagnostic"] = before | trial.config["diagnostic"]  # no other study loses what it measured
             set_attempt_aside(folder)
             lease.release()
@@ -42,9 +40,9 @@ def reopen_for_missing_measures(results: Path, made: Plan, wish: str) -> None:
 
 def missing_measures_note(results: Path, made: Plan) -> str:
     """A line if finished trials lack endpoints of the study, since another asked for other measures; else nothing."""
-    done = {trial.id: made.arms[trial.arm] for trial in made.trials if read_summary(results / "trials" / trial.id)}
+    done = {trial.id: made.arms[trial.arm] for trial in made.trials if read_summary(trial_folder(results, trial.id))}
     asked = {id: arm.measures.keys() & made.study["endpoints"] for id, arm in done.items()}
-    lacking = {id: wanted - set(history_columns(results / "trials" / id)) for id, wanted in asked.items() if wanted}
+    lacking = {id: wanted - set(history_columns(trial_folder(results, id))) for id, wanted in asked.items() if wanted}
     names = ", ".join(sorted(set().union(*lacking.values())))
     count = sum(map(bool, lacking.values()))
     how = "which runtime.unmeasured=again would run again; without, these count in no number of it"

@@ -12,6 +12,7 @@ from typing import Any
 
 from hydra.core.override_parser.types import Override
 
+from analysis.record.layout import PAGE
 from experiments.design import Levels
 from experiments.settings.overrides import override_text
 from experiments.study.plan import Compose, Plan, plan_study
@@ -63,7 +64,7 @@ def choose_settings(made: Plan, home: Path) -> TunedSettings:
         tried = {f"{label}, {_settings_text(choice)}": choice for choice in _combinations(grid)}
         found = (sign * means.reindex(list(tried))).dropna()
         if found.empty:
-            raise ValueError(f"{label}: no value of {', '.join(grid)} trains it; see {home / 'report.html'}")
+            raise ValueError(f"{label}: no value of {', '.join(grid)} trains it; see {home / PAGE}")
         levels[label] = tried[str(found.idxmin())]
     edges = [
         f"{label}: {key}={value}" for label, choice in levels.items() for key, value in choice.items()

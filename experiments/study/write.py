@@ -1,15 +1,25 @@
 """Write down what a study is to run before it runs: the study, and the configuration of each missing trial."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
 from omegaconf import DictConfig
 
 from analysis.record.files import write_text
-from analysis.record.layout import CONFIG, MIRRORED, PAGE, STUDY, VERDICTS, ensure_results_folder, folder_name_for
+from analysis.record.layout import (
+    CONFIG,
+    REPORT_FILES,
+    STUDY,
+    VERDICTS,
+    ensure_results_folder,
+    study_folder,
+    trial_folder,
+)
+from analysis.record.plain import yaml_text
+from analysis.record.study_file import StudyRecord, read_study, study_record, study_text
 from analysis.record.summary import read_summary
 from experiments.design import aliases
 from experiments.lifecycle.environment import git_state
@@ -23,16 +33,7 @@ from experiments.study.plan import Plan
 TRIAL_RUNTIME = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial has to know
 
 
-DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a study of a thousand trials takes the other a second
-
-
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 DECLARED_BEFORE = ("endpoints", "margin", "expect")  # what a study says before it sees its results
-
-
-REPORT_FILES = (PAGE, VERDICTS, MIRRORED, "report.md", "effects.csv")
 
 
 def write_study(results: Path, made: Plan, command: Sequence[str], named: str) -> tuple[list[Path], Path]:
@@ -42,19 +43,18 @@ def write_study(results: Path, made: Plan, command: Sequence[str], named: str) -
     """
     missing: dict[Path, dict[str, Any]] = {}
     for trial in made.trials:
-        if read_summary(folder := results / "trials" / trial.id) is not None:
+        if read_summary(folder := trial_folder(results, trial.id)) is not None:
             remove_dead_leases(folder)
         else:
             label = f"{trial.arm} · seed {trial.seed}"
             missing.setdefault(folder, trial.config | {"label": label, "asked_by": made.name})
-    made.refuse_untrainable(trial.arm for trial in made.trials if results / "trials" / trial.id in missing)
+    made.refuse_untrainable(trial.arm for trial in made.trials if trial_folder(results, trial.id) in missing)
     for folder, config in missing.items():
         write_trial_config(folder, config)
-    home = results / "studies" / folder_name_for(made.name)
+    home = study_folder(results, made.name)
     home.mkdir(exist_ok=True)
-    asked = _study_record(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
-    asked |= _changes_after_results(home, asked)
-    text = yaml.dump(asked, Dumper=DUMPER, sort_keys=False, allow_unicode=True)
+    study = _study_record(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
+    text = study_text(_with_changes_after_results(home, study))
     if not (home / STUDY).exists() or (home / STUDY).read_text(encoding="utf-8") != text:
         for name in REPORT_FILES:
             (home / name).unlink(missing_ok=True)
@@ -70,22 +70,22 @@ def _part_sources(made: Plan) -> dict[str, str]:
     return {part: found[part] for part in sorted(used) if found.get(part)}
 
 
-def _changes_after_results(home: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked otherwise before, when results could be seen: how many seeds there were, and what else changed."""
+def _with_changes_after_results(home: Path, study: StudyRecord) -> StudyRecord:
+    """The study with what it has changed since its results could be seen: the number of seeds, or a declaration."""
     if not (home / STUDY).exists():
-        return {"extended": [], "changed": []}
-    before = yaml.load((home / STUDY).read_text(encoding="utf-8"), Loader=LOADER)
-    seen, extended, changed = (home / VERDICTS).exists(), before.get("extended", []), before.get("changed", [])
-    more = set(before["seeds"]) < set(asked["seeds"])
-    other = [key for key in DECLARED_BEFORE if before.get(key) != asked.get(key)]
-    other += ["seeds"] * (before["seeds"] != asked["seeds"] and not more)
-    return {
-        "extended": [*extended, *[len(before["seeds"])] * (seen and more)],
-        "changed": [*dict.fromkeys([*changed, *(other if seen else [])])],
-    }
+        return study
+    before = read_study(home)
+    extended, changed = list(before.extended), list(before.changed)
+    if (home / VERDICTS).exists():
+        changed += [key for key in DECLARED_BEFORE if getattr(before, key) != getattr(study, key)]
+        if set(before.seeds) < set(study.seeds):
+            extended.append(len(before.seeds))
+        elif before.seeds != study.seeds:
+            changed.append("seeds")
+    return replace(study, extended=extended, changed=list(dict.fromkeys(changed)))
 
 
-def _study_record(made: Plan, command: Sequence[str], reported: str) -> dict[str, Any]:
+def _study_record(made: Plan, command: Sequence[str], reported: str) -> StudyRecord:
     """The study as it is run: what was asked, and which arms and trials that came to."""
     arms = {label: {"levels": made.levels[label], **arm.record()} for label, arm in made.arms.items()}
     trials = [{"id": trial.id, "arm": trial.arm, "seed": trial.seed} for trial in made.trials]
@@ -99,7 +99,7 @@ def _study_record(made: Plan, command: Sequence[str], reported: str) -> dict[str
     asked["impossible"] = made.impossible
     asked["aliases"] = aliases(list(made.levels.values()))
     asked["sources"] = _part_sources(made)
-    return made.study | asked | {"seeds": made.seeds, "factors": factors, "arms": arms, "trials": trials}
+    return study_record(made.study | asked | {"seeds": made.seeds, "factors": factors, "arms": arms, "trials": trials})
 
 
 def prepare_single_trial(config: DictConfig) -> Path:
@@ -107,7 +107,7 @@ def prepare_single_trial(config: DictConfig) -> Path:
     arm = resolve_arm(config)
     arm.refuse_untrainable()
     id, resolved = arm.trial(config.seed)
-    folder = ensure_results_folder(Path(config.runtime.results)) / "trials" / id
+    folder = trial_folder(ensure_results_folder(Path(config.runtime.results)), id)
     if read_summary(folder) is None:
         write_trial_config(folder, resolved | {"label": id})
     return folder
@@ -120,5 +120,5 @@ def write_trial_config(folder: Path, config: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_text(
         folder / CONFIG,
-        yaml.safe_dump(own | {"git": git_state(), "plugins": plugins.LOADED}, sort_keys=False, allow_unicode=True),
+        yaml_text(own | {"git": git_state(), "plugins": plugins.LOADED}),
     )

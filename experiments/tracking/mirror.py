@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from analysis.record.files import write_text
-from analysis.record.layout import MIRRORED
+from analysis.record.layout import MIRRORED, results_of
 from experiments.lifecycle.lease import Lease, acquire
 from experiments.tracking.mlflow_study import MlflowStudy
 from experiments.tracking.store import default_store, refuse_file_store
@@ -36,7 +36,7 @@ class Mirror:
     """Follows a study while the `with` block runs, and once more at its end."""
 
     def __init__(self, home: Path, uri: str | None) -> None:
-        self.home, self.off, self.uri = home, uri == "none", uri or default_store(home.parents[1])
+        self.home, self.off, self.uri = home, uri == "none", uri or default_store(results_of(home))
         if not self.off:
             refuse_file_store(self.uri)
         context = multiprocessing.get_context("spawn")

@@ -2,16 +2,17 @@
 
 import csv
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from mlflow import MlflowClient
 
 from analysis.record.history import read_history
-from analysis.record.layout import CONFIG, STUDY
+from analysis.record.layout import ARTIFACTS, CONFIG, EFFECTS, PAGE, results_of, trial_folder
+from analysis.record.plain import read_yaml
+from analysis.record.study_file import TrialRecord, read_study
 from analysis.record.summary import read_summary
 from experiments.lifecycle.state import COMPLETE, trial_state
 from experiments.tracking.export import history_points, mlflow_name, run_parameters, step_stride
@@ -55,19 +56,17 @@ class MlflowStudy:
         """
         from mlflow import MlflowClient
 
-        study = yaml.safe_load((home / STUDY).read_text(encoding="utf-8"))
+        study = read_study(home)
         client = MlflowClient(tracking_uri=uri)
-        experiment = _find_or_create_experiment(
-            client, study["name"], (home.parents[1] / "mlartifacts").absolute().as_uri()
-        )
+        experiment = _find_or_create_experiment(client, study.name, (results_of(home) / ARTIFACTS).absolute().as_uri())
         known = {run.data.tags.get("knockout.key", ""): run for run in search_runs(client, experiment)}
         if "study" not in known:
-            tags = {"knockout.key": "study", "study": study["name"], "mlflow.note.content": study["question"]}
-            known["study"] = client.create_run(experiment, run_name=study["name"], tags=tags)
+            tags = {"knockout.key": "study", "study": study.name, "mlflow.note.content": study.question}
+            known["study"] = client.create_run(experiment, run_name=study.name, tags=tags)
         parent = known["study"].info.run_id
         if known["study"].info.status != "RUNNING":
             client.update_run(parent, status="RUNNING")
-        children = [_trial_run(home, study["name"], parent, row) for row in study["trials"]]
+        children = [_trial_run(home, study.name, parent, trial) for trial in study.trials]
         for child in (child for child in children if child.key in known):
             tags = known[child.key].data.tags
             child.run, child.step = known[child.key].info.run_id, int(tags.get("knockout.step", -1))
@@ -116,9 +115,9 @@ class MlflowStudy:
         """What has become of a trial; a finite number says whether it diverged, as NaN sorts nowhere."""
         summary = read_summary(child.folder)
         if summary is not None:
-            self.client.log_metric(child.run, "diverged", float(now == "diverged"), step=summary["steps"])
+            self.client.log_metric(child.run, "diverged", float(now == "diverged"), step=summary.steps)
         if now == "diverged" and summary is not None:
-            self.client.set_tag(child.run, "diverged_step", str(summary["diverged_step"]))
+            self.client.set_tag(child.run, "diverged_step", str(summary.diverged_step))
         self.client.set_tag(child.run, "status", now)
         if RUN_STATUS[now] == "RUNNING":
             self.client.update_run(child.run, status="RUNNING")
@@ -137,17 +136,17 @@ class MlflowStudy:
         )
 
     def _log_effects(self) -> None:
-        with (self.home / "effects.csv").open(encoding="utf-8") as file:
+        with (self.home / EFFECTS).open(encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         logged = self.client.get_run(self.parent).data.metrics
         for row in rows:
             name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
             if logged.get(name) != value:
                 self.client.log_metric(self.parent, name, value)
-        study = yaml.safe_load((self.home / STUDY).read_text(encoding="utf-8"))
-        note = "\n\n".join([study["question"], *(row["sentence"] for row in rows)])
+        study = read_study(self.home)
+        note = "\n\n".join([study.question, *(row["sentence"] for row in rows)])
         self.client.set_tag(self.parent, "mlflow.note.content", note)
-        self.client.log_artifact(self.parent, str(self.home / "report.html"))
+        self.client.log_artifact(self.parent, str(self.home / PAGE))
 
 
 def _find_or_create_experiment(client: "MlflowClient", name: str, artifacts: str) -> str:
@@ -159,14 +158,14 @@ def _find_or_create_experiment(client: "MlflowClient", name: str, artifacts: str
     return found.experiment_id
 
 
-def _trial_run(home: Path, study: str, parent: str, row: Mapping[str, Any]) -> TrialRun:
+def _trial_run(home: Path, study: str, parent: str, trial: TrialRecord) -> TrialRun:
     """A trial's run: one that another study asked for first says so."""
-    folder = home.parents[1] / "trials" / row["id"]
-    tags = {"mlflow.parentRunId": parent, "study": study, "arm": row["arm"], "seed": str(row["seed"])}
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
+    folder = trial_folder(results_of(home), trial.id)
+    tags = {"mlflow.parentRunId": parent, "study": study, "arm": trial.arm, "seed": str(trial.seed)}
+    config = read_yaml(folder / CONFIG) if (folder / CONFIG).exists() else {}
     first = config.get("asked_by", study)
-    tags |= {"trial": row["id"]} | ({"reused_from": first} if first != study else {})
-    return TrialRun(f"{row['arm']} · seed {row['seed']} {row['id']}", tags, folder)
+    tags |= {"trial": trial.id} | ({"reused_from": first} if first != study else {})
+    return TrialRun(f"{trial.arm} · seed {trial.seed} {trial.id}", tags, folder)
 
 
 def search_runs(client: "MlflowClient", experiment: str) -> Iterator[Any]:

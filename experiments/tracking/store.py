@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from analysis.record.layout import DATABASE
+
 
 def default_store(results: Path) -> str:
     """The SQLite file in a results folder, as MLflow names it."""
-    return f"sqlite:///{results.absolute() / 'mlflow.db'}"
+    return f"sqlite:///{results.absolute() / DATABASE}"
 
 
 def refuse_file_store(uri: str) -> None:

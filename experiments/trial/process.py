@@ -10,9 +10,9 @@ import traceback
 from pathlib import Path
 
 import torch
-import yaml
 
 from analysis.record.layout import CONFIG, LOG
+from analysis.record.plain import read_yaml
 from analysis.record.summary import read_summary
 from experiments.lifecycle.state import STOPPED_STATUS
 from experiments.trial.checkpoint import Stopped
@@ -60,7 +60,7 @@ def run_trial(folder: Path, rank: Rank = SINGLE, code: str | None = None, steps:
 
 def refuse_changed_plan(folder: Path, code: str | None) -> None:
     """Raises RuntimeError if another command has planned this trial since, with code that is not loaded here."""
-    planned = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))["code"]
+    planned = read_yaml(folder / CONFIG)["code"]
     if code is not None and planned != code:
         raise RuntimeError("its code has changed since this command began, and another command has planned it anew")
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
-from analysis.record.layout import CONFIG, WEIGHTS
+from analysis.record.layout import CONFIG, TRIALS, WEIGHTS, trial_folder
+from analysis.record.plain import read_yaml
 from analysis.record.summary import read_summary
 from components.registry import unknown
 from experiments.data import Data
@@ -20,12 +20,12 @@ def find_trial(results: Path, trial: str) -> Path:
     """The folder of a trial, by its path, its id or the beginning of it. Raises FileNotFoundError if it is not one."""
     if (Path(trial) / CONFIG).exists():
         return Path(trial)
-    ids = sorted(path.parent.name for path in results.glob(f"trials/*/{CONFIG}"))
+    ids = sorted(path.parent.name for path in (results / TRIALS).glob(f"*/{CONFIG}"))
     fitting = [id for id in ids if id.startswith(trial)]
     if len(fitting) != 1:
         said = f"{trial!r} begins {len(fitting)} trials" if fitting else unknown("trial", trial, ids)
         raise FileNotFoundError(f"{results}: {said}")
-    return results / "trials" / fitting[0]
+    return trial_folder(results, fitting[0])
 
 
 def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
@@ -41,7 +41,7 @@ def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
             f"the weights of trial {folder.name} were not kept: raise runtime.keep_gb, move its folder away, and run "
             "the study again"
         )
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    config = read_yaml(folder / CONFIG)
     torch.set_num_threads(config["trainer"]["threads"])
     try:
         plugins.load_recorded_plugins(config["plugins"])

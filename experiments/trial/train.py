@@ -5,7 +5,6 @@ which is written last: a trial is complete exactly when this file exists. What a
 `attempts/N/`; the next attempt continues from `checkpoint.pt`.
 """
 
-import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,14 +14,14 @@ from typing import Any
 
 import lightning as L
 import torch
-import yaml
 from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from lightning.pytorch.strategies import DDPStrategy
 from torch.utils.data import DataLoader
 
-from analysis.record.files import replacing
 from analysis.record.history import seal_history
-from analysis.record.layout import BEST, CHECKPOINT, CONFIG, SUMMARY
+from analysis.record.layout import BEST, CHECKPOINT, CONFIG
+from analysis.record.plain import read_yaml
+from analysis.record.summary import DataSummary, TrialSummary, write_summary
 from experiments.diagnostic import Diagnostic
 from experiments.instruments.cost import peak_memory
 from experiments.lifecycle.environment import versions
@@ -52,7 +51,7 @@ def train(
 
     Raises Stopped when it is asked to stop, and after `steps` steps where only these are to be timed.
     """
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    config = read_yaml(folder / CONFIG)
     plugins.load_recorded_plugins(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
@@ -73,10 +72,8 @@ def train(
         keep_weights(folder, task.model, keep_gb)
         if task.best[1] == task.step:
             (folder / BEST).unlink(missing_ok=True)
-        spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - busy}
-        said = json.dumps(trial_summary(config, task, data) | spent, indent=2, ensure_ascii=False)
-        with replacing(folder / SUMMARY) as part:
-            part.write_text(said, encoding="utf-8")
+        seconds, cpu_seconds = time.perf_counter() - started, time.process_time() - busy
+        write_summary(folder, trial_summary(config, task, data, seconds, cpu_seconds))
         (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -119,23 +116,27 @@ def fit(config: build.Config, task: LanguageModeling, data: build.Data, watchers
     trainer.fit(task, DataLoader(drawn, batch_size=None))
 
 
-def trial_summary(config: build.Config, task: LanguageModeling, data: build.Data) -> dict[str, Any]:
-    """What became of the trial, and what it ran on."""
+def trial_summary(
+    config: build.Config, task: LanguageModeling, data: build.Data, seconds: float, cpu_seconds: float
+) -> TrialSummary:
+    """What became of the trial, what it took, and what it ran on."""
     diverged = task.recorder.diverged
-    return {
-        "status": "finished" if diverged is None else "diverged",
-        "diverged_step": diverged,
-        "steps": task.step if diverged is None else diverged,
-        "best_step": task.best[1],
-        "tokens": task.tokens,
-        "parameters": sum(p.numel() for p in task.model.parameters()),
-        "peak_memory_mb": peak_memory(task.device) / 1e6,
-        "devices": task.rank.world,
-        "beside": task.rank.others_on_device,
-        "resumed_from": task.checkpoint.step if task.checkpoint else None,
-        "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
-        "data": {"vocabulary": data.vocabulary_size, "floor": data.floor, "content": data.content},
-        "code": config["code"],
-        "git": config["git"],
-        "versions": versions(),
-    }
+    return TrialSummary(
+        status="finished" if diverged is None else "diverged",
+        diverged_step=diverged,
+        steps=task.step if diverged is None else diverged,
+        best_step=task.best[1],
+        tokens=task.tokens,
+        parameters=sum(p.numel() for p in task.model.parameters()),
+        peak_memory_mb=peak_memory(task.device) / 1e6,
+        devices=task.rank.world,
+        others_on_device=task.rank.others_on_device,
+        resumed_from=task.checkpoint.step if task.checkpoint else None,
+        seeds={key: config[key] for key in ("seed", "init_seed", "data_seed")},
+        data=DataSummary(data.vocabulary_size, data.floor, data.content),
+        code=config["code"],
+        git=config["git"],
+        versions=versions(),
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+    )

@@ -148,7 +148,7 @@ def test_a_saved_configuration_is_plain_yaml(swept: Path) -> None:
         (["study=nrom"], "there is no study 'nrom' (did you mean 'norm'?)"),
         (["diagnostic=[gradnorm]"], "there is no diagnostic 'gradnorm' (did you mean 'gradient_norm'?)"),
         (["norm=layernorm,rmsnrom"], "there is no norm 'rmsnrom' (did you mean 'rmsnorm'?)"),
-        (["optimizer.betas=[0.9]"], "optimizer.betas takes 2 values, was given [0.9]"),
+        (["optimizer.betas=[0.9]"], "optimizer.betas=[0.9]: must be 2 values, each a number of at least 0 and below 1"),
         (
             ["diagnostic=[speed]", "study.endpoints={mfu: median}", "seed=0,1", "runtime.slots=2"],
             "the study's endpoint mfu depends on what else runs on the device, and up to 2 trials would share one",
@@ -157,9 +157,12 @@ def test_a_saved_configuration_is_plain_yaml(swept: Path) -> None:
             ["study.endpoints={gradient_nrom/total: median}"],
             "endpoints, margin and expect name measures: there is no measure 'gradient_nrom",
         ),
-        (["study.margin={val/loss: -0.1}"], "the margin of val/loss must be more than 0, was given -0.1"),
-        (["study.seeds=0"], "study.seeds=0: must be how many, at least 1, or a list of seeds"),
-        (["study.seeds=abc"], "study.seeds=abc: must be how many, at least 1, or a list of seeds"),
+        (
+            ["study.margin={val/loss: -0.1}"],
+            "study.margin.val/loss=-0.1: must be a finite number above 0",
+        ),
+        (["study.seeds=0"], "study.seeds=0: must be a whole number from 1 to 1000000, or a list of values"),
+        (["study.seeds=abc"], "study.seeds=abc: must be a whole number from 1 to 1000000, or a list of values"),
         (
             ["study.expect={norm=none: {val/loss: lower}}"],
             "cannot read 'study.expect={norm=none: {val/loss: lower}}': ",

@@ -90,7 +90,7 @@ def test_a_map_is_what_the_model_attends_to(home: Path, trial: Path) -> None:
     scores = (rotate(q) @ rotate(k).transpose(-2, -1) / 2).masked_fill(torch.ones(8, 8).triu(1).bool(), -torch.inf)  # pyright: ignore
     assert found.shares["layers.0"] == pytest.approx(scores.softmax(-1)[0].detach().numpy(), abs=1e-3)
     page = (trial / "attention.html").read_text()
-    assert page.count("<svg") == 1 and "Who looks at whom" in page
+    assert page.count("<svg") == 1 and "Attention maps" in page
 
 
 def test_training_leaves_maps_before_and_after_and_the_page_shows_them(home: Path, trial: Path) -> None:

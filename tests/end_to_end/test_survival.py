@@ -103,7 +103,7 @@ def test_a_sweep_survives_kills_interrupts_a_full_disk_a_locked_database_an_erro
     assert typed(undisturbed, "run", *SWEEP, "runtime.tracking_uri=none").returncode == 1
     assert len(histories(tmp_path)) == 12
     assert histories(tmp_path) == histories(undisturbed)
-    statuses = [summary["status"] for trial in trials.iterdir() if (summary := read_summary(trial)) is not None]
+    statuses = [summary.status for trial in trials.iterdir() if (summary := read_summary(trial)) is not None]
     assert sorted(statuses) == ["diverged"] * 4 + ["finished"] * 8
 
     assert typed(tmp_path, "sync").returncode == 0

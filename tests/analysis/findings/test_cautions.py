@@ -1,4 +1,4 @@
-"""What must not be concluded is said where a study lacks the control, and goes when it has it."""
+"""A caution is shown while a study lacks the control, and disappears once it has it."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def crossed(change: dict[str, Any], *others: dict[str, Any]) -> list[dict[str, A
         ("one placement", crossed(POST, DEEPER, FASTER), crossed(POST, DEEPER, FASTER, {"schedule.warmup": 0})),
         ("one placement", [POST, DEEPER, FASTER, {"schedule.warmup": 0}], [{"norm": "none"}]),
         ("SwiGLU", [{"ffn": "swiglu"}, {"ffn": "geglu"}], [{"ffn": "swiglu"}, {"ffn": "bilinear"}]),
-        ("without gates", [{"ffn": "relu"}], [{"ffn": "swiglu"}]),
+        ("activations without gates", [{"ffn": "relu"}], [{"ffn": "swiglu"}]),
         ("more heads", [{"model.heads": 8}], [{"model.heads": 8, "model.head_width": 16}]),
         ("in parallel", [{"mixer": "gru"}], [{"mixer": "gru"}, {"mixer": "mingru"}]),
         ("recurrent cell", [{"mixer": "lstm"}, FASTER], crossed({"mixer": "lstm"}, FASTER)),

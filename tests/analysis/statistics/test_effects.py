@@ -27,28 +27,28 @@ def test_pairing_finds_a_change_through_the_noise_of_seeds() -> None:
     random = np.random.default_rng(0)
     luck = pd.Series(random.normal(3.0, 1.0, 8))
     found = paired_effect(luck, luck + 0.05 + random.normal(0, 1e-3, 8))
-    assert 0.048 < found["low"] < found["effect"] < found["high"] < 0.052
-    assert found["saved"] > 1e5
+    assert 0.048 < found.low < found.effect < found.high < 0.052
+    assert found.pairing_gain > 1e5
 
 
 def test_the_same_change_in_every_seed_has_no_interval_and_an_exact_test() -> None:
     found = paired_effect(pd.Series([0.0, 0.0]), pd.Series([1.0, 1.0]))
-    assert np.isnan(found["low"])
-    assert found["p"] == found["p_sign_flip"] == 0.5
+    assert np.isnan(found.low)
+    assert found.p == found.p_sign_flip == 0.5
 
 
 def test_rates_are_tested_exactly() -> None:
     found = paired_effect(pd.Series([0.0] * 8), pd.Series([1.0] * 7 + [0.0]))
-    assert found["p"] == pytest.approx(2 / 2**7)
+    assert found.p == pytest.approx(2 / 2**7)
 
 
 def test_beyond_sixteen_pairs_no_test_is_called_exact() -> None:
-    assert np.isnan(paired_effect(pd.Series(np.zeros(17)), pd.Series(np.arange(17.0)))["p_sign_flip"])
+    assert np.isnan(paired_effect(pd.Series(np.zeros(17)), pd.Series(np.arange(17.0))).p_sign_flip)
 
 
 def test_what_could_be_seen_is_after_the_correction() -> None:
     change = pd.Series(np.random.default_rng(4).normal(0, 1, 8))
-    alone, among_four = (paired_effect(change * 0, change, family)["detectable"] for family in (1, 4))
+    alone, among_four = (paired_effect(change * 0, change, family).detectable for family in (1, 4))
     assert alone == pytest.approx(detectable(8) * change.std())
     assert among_four == pytest.approx(detectable(8, 0.0125) * change.std())
 
@@ -58,31 +58,31 @@ def test_an_interval_is_scipys_and_pairs_go_by_seed() -> None:
     first, second = (pd.Series(random.normal(0, 1, 10), index=range(10)) for _ in range(2))
     found = paired_effect(first, second.sample(frac=1, random_state=0))
     test = stats.ttest_rel(second, first)
-    assert found["p"] == pytest.approx(test.pvalue)
-    assert (found["low"], found["high"]) == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert found.p == pytest.approx(test.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
 
 
 def test_a_missing_seed_drops_its_pair_only() -> None:
     first, second = pd.Series({0: 1.0, 1: 2.0, 2: 3.0, 3: np.nan}), pd.Series({0: 2.0, 2: 4.5, 3: 9.0, 4: 7.0})
     found = paired_effect(first, second)
-    assert (found["pairs"], found["effect"]) == (2, pytest.approx(1.25))
+    assert (found.pairs, found.effect) == (2, pytest.approx(1.25))
 
 
 def test_one_pair_has_no_interval_and_no_test() -> None:
     found = paired_effect(pd.Series([1.0]), pd.Series([1.5]))
-    assert found["effect"] == 0.5
-    assert all(np.isnan(found[name]) for name in ("low", "high", "p", "detectable"))
+    assert found.effect == 0.5
+    assert all(np.isnan(getattr(found, name)) for name in ("low", "high", "p", "detectable"))
 
 
 def test_twins_are_identical_and_have_no_p() -> None:
     found = paired_effect(pd.Series([1.0, 2.0, 3.0]), pd.Series([1.0, 2.0, 3.0]))
-    assert found["identical"]
-    assert np.isnan(found["p"])
+    assert found.identical
+    assert np.isnan(found.p)
 
 
 def test_the_sign_flip_test_is_exact() -> None:
     rising = pd.Series(np.arange(1.0, 7.0))
-    assert paired_effect(rising * 0, rising)["p_sign_flip"] == pytest.approx(2 / 2**6)
+    assert paired_effect(rising * 0, rising).p_sign_flip == pytest.approx(2 / 2**6)
 
 
 def test_holm_steps_down() -> None:
@@ -113,7 +113,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     luck = random.normal(0, 1, (250, 8))
     change = random.normal(0.3, 0.5, (250, 8))
     found = [paired_effect(pd.Series(a), pd.Series(a + d)) for a, d in zip(luck, change, strict=True)]
-    covered = sum(f["low"] <= 0.3 <= f["high"] for f in found)
+    covered = sum(f.low <= 0.3 <= f.high for f in found)
     assert stats.binomtest(covered, 250, 0.95).pvalue > 0.001
 
 
@@ -151,14 +151,14 @@ def test_verdicts(write_study: Write, expected: str | None, change: float, noise
 
 def test_a_diverged_trial_counts_as_diverged_and_in_no_mean(write_study: Write) -> None:
     results = read(write_study, diverged=[2], endpoints={"val/loss": "final", "diverged": "any"})
-    table = paired_effects(results).set_index("endpoint")
-    assert table.pairs.to_dict() == {"val/loss": 7, "diverged": 8}
-    assert table.effect["diverged"] == pytest.approx(1 / 8)
+    effects = {effect.endpoint: effect for effect in paired_effects(results)}
+    assert (effects["val/loss"].pairs, effects["diverged"].pairs) == (7, 8)
+    assert effects["diverged"].effect == pytest.approx(1 / 8)
 
 
 def test_an_unfinished_trial_is_listed_and_counts_in_nothing(write_study: Write) -> None:
     results = read(write_study, missing=[1])
-    assert paired_effects(results).pairs.to_list() == [7]
+    assert [effect.pairs for effect in paired_effects(results)] == [7]
     assert results.trials.status.value_counts().to_dict() == {"finished": 15, "missing": 1}
 
 

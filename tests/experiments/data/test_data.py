@@ -106,10 +106,10 @@ def test_no_answer_is_likelier_than_chance(name: str) -> None:
         ("recall", 16, {}, "24 tokens, more than model.context=16"),
         ("recall", 64, {"pairs": 17}, "need data.vocabulary of at least 34"),
         ("induction", 8, {}, "at least 16"),
-        ("lookup", 64, {"length": 3}, "the fourth token"),
-        ("iid", 64, {"vocabulary": 1}, "nothing to predict"),
+        ("lookup", 64, {"length": 3}, "data.length=3: must be a whole number of at least 4"),
+        ("iid", 64, {"vocabulary": 1}, "data.vocabulary=1: must be a whole number of at least 2"),
     ],
 )
 def test_a_task_that_does_not_fit_is_refused(name: str, context: int, knobs: dict[str, int], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        datas[name](context, **knobs)
+        datas.build({"name": name, **knobs})(context)

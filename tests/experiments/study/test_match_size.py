@@ -47,8 +47,8 @@ def test_a_narrow_network_is_widened_until_it_matches(compose: Compose) -> None:
     assert made.arms["mixer=none"].config["ffn"]["expansion"] > 5
 
 
-def test_a_budget_that_is_none_gets_a_sentence(compose: Compose) -> None:
-    with pytest.raises(ValueError, match=r"no budget 'flop' \(did you mean 'flops'\?\)"):
+def test_a_word_that_is_no_budget_gets_a_sentence(compose: Compose) -> None:
+    with pytest.raises(ValueError, match=r"budget=flop: .* \(did you mean 'flops'\?\)"):
         planned(compose, "budget=flop", "norm=layernorm,rmsnorm")
 
 

@@ -58,5 +58,5 @@ def test_each_arm_runs_with_what_served_it_best_and_the_page_says_so(tmp_path: P
     assert study["edges"] == []
     assert all(arm["settings"]["optimizer"]["lr"] == 0.003 for arm in study["arms"].values())
     page = (tmp_path / "results" / "studies" / "fair" / "report.md").read_text()
-    assert "chosen for each arm on seeds of their own: norm=layernorm: optimizer.lr=0.003" in page
+    assert "Each arm chose its settings on other seeds (norm=layernorm: optimizer.lr=0.003" in page
     assert trained(called(tmp_path, "run", *words)) == 0
