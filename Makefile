@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: demo test lint readme lock clean
+.PHONY: demo test lint docs lock clean
 
 demo: .venv/installed
 	$(BIN)/knockout demo
@@ -15,9 +15,11 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-cache
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-readme: .venv/installed
-	$(BIN)/python -m experiments.commands.parts README.md
+docs: .venv/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "open site/index.html"
 
 .venv/installed: requirements.lock pyproject.toml
 	@echo "installing into .venv, once; this takes some minutes"
@@ -31,4 +33,4 @@ lock:
 	$(BIN)/python -m pip freeze --exclude-editable --exclude knockout | sed 's/+cpu$$//' > requirements.lock
 
 clean:
-	rm -rf .venv results
+	rm -rf .venv results site

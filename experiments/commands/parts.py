@@ -2,9 +2,7 @@
 
 import argparse
 import inspect
-import sys
 from collections.abc import Iterator
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +11,6 @@ from components.contract.example import COMPANIONS
 from components.registry import Registry, kinds, origin, unknown
 from experiments.settings.part_docs import part_docs
 from experiments.settings.plugins import PLUGINS_FOLDER, import_file, load_plugins
-
-BEGIN, END = "<!-- parts: `make readme` writes what is between these lines -->", "<!-- end of parts -->"
-
-
-def parts_table() -> str:
-    """The parts as a Markdown table.
-
-    >>> next(line for line in parts_table().splitlines() if "`rmsnorm`" in line)[:55]
-    '| norm | `rmsnorm` | y = gain · x / √(mean(x²) + eps) |'
-    """
-    cells = ([each.replace("|", "\\|") for each in astuple(entry)] for entry in part_docs())
-    rows = [f"| {kind} | `{name}` | {formula} | {knobs} | {source} |" for kind, name, formula, knobs, source in cells]
-    return "\n".join(["| kind | part | what it does | knobs | source |", "|---|---|---|---|---|", *rows])
-
-
-def fill_readme(readme: Path) -> None:
-    """Write the table into a file, between its two marks."""
-    before, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
-    readme.write_text(f"{before}{BEGIN}\n{parts_table()}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 def parts(words: list[str]) -> None:
@@ -137,7 +116,3 @@ def new_part_source(kind: str, name: str, path: Path) -> str:
     wiring = ", ".join(known[kind].wiring) or "none"
     head = NEW_PART_HEADER.format(kind=kind, name=name, start=start, source=source.name, path=path, wiring=wiring)
     return head + source.read_text(encoding="utf-8").replace(f'.register("{start}")', f'.register("{name}")')
-
-
-if __name__ == "__main__":
-    fill_readme(Path(sys.argv[1]))

@@ -45,11 +45,3 @@ def test_mistakes_in_a_studys_file_get_a_sentence(line: str, sentence: str, comm
     ran = command("plan", "study=mine", "--config-dir", "conf")
     assert ran.returncode == 1
     assert ran.stderr.startswith(f"knockout: In 'study/mine': {sentence}")
-
-
-def test_the_readmes_own_study_can_be_planned(command: Command, tmp_path: Path) -> None:
-    own = tmp_path / "conf" / "study" / "mine.yaml"
-    own.parent.mkdir(parents=True)
-    own.write_text((ROOT / "README.md").read_text().partition("```yaml\n")[2].partition("```")[0])
-    ran = command("plan", "study=mine", "--config-dir", "conf", "runtime.smoke=0")
-    assert "study mine: 2 arms × 8 seeds = 16 trials" in ran.stdout, ran.stderr
