@@ -7,7 +7,7 @@ from analysis.findings.cautions import cautions
 from analysis.findings.coverage import StudyCoverage
 from analysis.findings.judgement import ALPHA, Judgement
 from analysis.findings.verdict import Verdict
-from analysis.record.summary import read_summary
+from analysis.record.summary import read_summary, trial_damage
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
 from analysis.statistics.summary import arm_costs, settings_that_differ
@@ -23,7 +23,8 @@ REMEASURE_HINT = "where another study trained them without it, runtime.unmeasure
 def missing_data(results: Results) -> list[str]:
     """What a reader might think is there and is not: trials by name, and all else."""
     excluded, absent = results.study.get("exclude", {}), results.trials[results.trials.status != "finished"]
-    return [*(_absence_note(trial, excluded) for trial in as_rows(absent)), *disclosures(results)]
+    notes = (_absence_note(t, excluded, trial_damage(results.trial_folder(t["trial"]))) for t in as_rows(absent))
+    return [*notes, *disclosures(results)]
 
 
 def disclosures(results: Results) -> list[str]:
@@ -138,7 +139,7 @@ def _arms_that_see_the_future(results: Results) -> list[str]:
     return list(trials.arm[(trials["mask"] == "full") & (trials["objective"] == "causal_lm")].unique())
 
 
-def _absence_note(trial: Mapping[str, Any], excluded: Mapping[Any, str]) -> str:
+def _absence_note(trial: Mapping[str, Any], excluded: Mapping[Any, str], damage: str) -> str:
     where = f"{trial['arm']}, seed {trial['seed']}"
     if trial["status"] == "excluded":
         reasons = [reason for id, reason in excluded.items() if trial["trial"].startswith(str(id))]
@@ -146,6 +147,8 @@ def _absence_note(trial: Mapping[str, Any], excluded: Mapping[Any, str]) -> str:
     if trial["status"] == "diverged":
         step = int(trial["diverged_step"])
         return f"{where}: diverged at step {step}; it counts as diverged and in no mean (trial {trial['trial']})"
+    if damage:
+        return f"{where}: its record is damaged, so it counts in no number here (trial {trial['trial']}: {damage})"
     return f"{where}: not finished, so it counts in no number here (trial {trial['trial']})"
 
 

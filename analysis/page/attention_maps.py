@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from analysis.page.plots import STYLE, svg
 from analysis.record.attention_maps import SCORES, AttentionMaps, maps_by_step, read_maps
+from analysis.record.files import DamagedFile
 from analysis.tables.results import Results
 
 NAMED_FROM = 0.4  # from this share on a head is called by its score's name
@@ -75,9 +76,12 @@ class DrawnMap:
 
     @classmethod
     def of(cls, name: str, path: Path) -> "DrawnMap":
-        """Of a file."""
-        found = read_maps(path)
-        return cls(name, head_summary(found), svg(map_figure(found)))
+        """Of a file; of one that is damaged, a sentence instead of the drawing."""
+        try:
+            maps = read_maps(path)
+        except DamagedFile as damage:
+            return cls(name, str(damage), "")
+        return cls(name, head_summary(maps), svg(map_figure(maps)))
 
 
 def study_maps(results: Results) -> list[DrawnMap]:

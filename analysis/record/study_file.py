@@ -1,11 +1,14 @@
 """A study as it was run: `study.yaml`."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from analysis.record.files import DamagedFile, read_yaml
+from analysis.record.layout import STUDIES, STUDY
 from analysis.record.words import unknown_word
+
+REQUIRED_KEYS = ("name", "question", "arms", "trials", "seeds", "endpoints")
 
 
 def study_names(results: str | Path) -> list[str]:
@@ -19,20 +22,20 @@ def study_names(results: str | Path) -> list[str]:
 
 
 def find_study(results: str | Path, study: str) -> Path:
-    """The folder of a study, by its own name or by its folder's.
+    """The folder of a study, by its own name or by its folder's; damaged studies are found by the latter.
 
     Raises FileNotFoundError if there is none of that name, naming those there are.
     """
-    homes = {name: Path(results, "studies", name) for name in study_names(results)}
+    homes = {name: Path(results, STUDIES, name) for name in study_names(results)}
     if study in homes:
         return homes[study]
-    named = {read_study(home)["name"]: home for home in homes.values()}
-    if study not in named:
-        raise FileNotFoundError(f"{results}: {unknown_word('study', study, homes)}")
-    return named[study]
+    for home in homes.values():
+        with suppress(DamagedFile):
+            if read_study(home)["name"] == study:
+                return home
+    raise FileNotFoundError(f"{results}: {unknown_word('study', study, homes)}")
 
 
 def read_study(home: Path) -> dict[str, Any]:
-    """The study as it was run."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a thousand trials take the other seconds
-    return yaml.load((home / "study.yaml").read_text(encoding="utf-8"), Loader=loader)
+    """The study as it was run. Raises DamagedFile where its file cannot be read."""
+    return read_yaml(home / STUDY, *REQUIRED_KEYS)

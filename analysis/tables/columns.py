@@ -21,8 +21,8 @@ class TypedFrame:
 class Trials(TypedFrame):
     """One row for each arm and seed of a study; after these columns, one for each setting, by its key.
 
-    `status` is finished, diverged, missing or excluded (by the study); `ended` what it would be if none were excluded;
-    `beside` how many other trials may have run on its device meanwhile.
+    `status` is finished, diverged, missing, damaged or excluded (by the study); `ended` what it would be if none were
+    excluded; `beside` how many other trials may have run on its device meanwhile.
     """
 
     trial: str

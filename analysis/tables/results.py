@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from analysis.record.flatten import flatten
-from analysis.record.history import declared_measures
-from analysis.record.layout import HISTORY, results_of, trial_folder
+from analysis.record.history import declared_measures, read_columns
+from analysis.record.layout import results_of, trial_folder
 from analysis.record.study_file import read_study
-from analysis.record.summary import COMPLETE, read_summary
+from analysis.record.summary import COMPLETE, read_summary, trial_damage
 from analysis.tables.columns import Trials, as_rows
 from analysis.tables.endpoints import reducer
 
@@ -117,7 +116,7 @@ def read_results(home: Path) -> Results:
         ]
     )
     measures: dict[str, dict[str, str]] = {}
-    for trial in trials.trial[trials.ended != "missing"].drop_duplicates():
+    for trial in trials.trial[trials.ended.isin(COMPLETE)].drop_duplicates():
         measures |= declared_measures(trial_folder(results_of(home), trial))
     columns = ["unit", "better", "reduction", "repeats"]
     return Results(home, study, Trials.check(trials), pd.DataFrame.from_dict(measures, orient="index", columns=columns))
@@ -126,19 +125,16 @@ def read_results(home: Path) -> Results:
 def reduced_value(folder: Path, measure: str, reduction: str) -> float:
     """A trial's endpoint; NaN if it never measured it."""
     reduce = reducer(reduction)
-    with pq.ParquetFile(folder / HISTORY) as file:
-        if measure not in file.schema_arrow.names:
-            return float("nan")
-        values = file.read(columns=[measure])[measure].to_pandas().dropna()
+    table = read_columns(folder, [measure])
+    if measure not in table.column_names:
+        return float("nan")
+    values = table[measure].to_pandas().dropna()
     return float(reduce(values)) if len(values) else float("nan")
 
 
 def _history_columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
     """A trial's steps, tokens and these measures, as far as it has them."""
-    with pq.ParquetFile(folder / HISTORY) as file:
-        there = set(file.schema_arrow.names)
-        wanted = ["step", "tokens", *(name for name in measures if name in there)]
-        return file.read(columns=wanted).to_pandas()
+    return read_columns(folder, ["step", "tokens", *measures]).to_pandas()
 
 
 def arm_settings(arm: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,8 +143,8 @@ def arm_settings(arm: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _trial_row(folder: Path, row: Mapping[str, Any], arm: Mapping[str, Any], excluded: Iterable[str]) -> dict[str, Any]:
-    said = read_summary(folder) or {"status": "missing"}
-    columns = {column: said.get(column) for column in (*get_type_hints(Trials), "diverged_step")}
-    columns["ended"] = said["status"]
-    columns["status"] = "excluded" if any(row["id"].startswith(str(id)) for id in excluded) else said["status"]
+    summary = read_summary(folder) or {"status": "damaged" if trial_damage(folder) else "missing"}
+    columns = {column: summary.get(column) for column in (*get_type_hints(Trials), "diverged_step")}
+    columns["ended"] = summary["status"]
+    columns["status"] = "excluded" if any(row["id"].startswith(str(id)) for id in excluded) else summary["status"]
     return columns | {"trial": row["id"], "arm": row["arm"], "seed": row["seed"], **arm}

@@ -10,23 +10,32 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from analysis.record.layout import LOG
+from analysis.record.files import DamagedFile
 from analysis.record.study_file import find_study, read_study, study_names
-from analysis.record.summary import read_summary
+from analysis.record.summary import COMPLETE, read_summary, trial_damage
 from experiments.commands.arguments import command_parser
 from experiments.lifecycle.lease import current_holder
-from experiments.lifecycle.state import COMPLETE, STATES, last_log_line, trial_state
+from experiments.lifecycle.state import STATES, failure_text, trial_state
 
 
 def status(words: list[str]) -> None:
-    """`knockout status [STUDY …]`. Raises FileNotFoundError for a study there is not."""
+    """`knockout status [STUDY …]`. Raises FileNotFoundError for a study there is not.
+
+    A study whose file is damaged is named, and the others are shown; the status is 1 then.
+    """
     parser = command_parser("status", "How studies stand.")
     parser.add_argument("studies", nargs="*", help="which (default: all)")
     given = parser.parse_args(words)
     console = Console(highlight=False, soft_wrap=True, markup=False)
+    damaged = []
     for name in given.studies or study_names(given.results):
-        for line in status_lines(find_study(given.results, name)):
-            console.print(line)
+        try:
+            for line in status_lines(find_study(given.results, name)):
+                console.print(line)
+        except DamagedFile as damage:
+            damaged.append(str(damage))
+    if damaged:
+        raise ValueError("\n".join(damaged))
 
 
 def status_lines(home: Path) -> Iterable[Table | str]:
@@ -46,7 +55,9 @@ def status_lines(home: Path) -> Iterable[Table | str]:
             held = current_holder(folder)
             yield f"  running: {where}, by process {held.process} on {held.host}" if held else f"  running: {where}"
         if states[row["id"]] == "failed":
-            yield f"  failed: {where}: {last_log_line(folder) or 'killed without a word'} ({folder / LOG})"
+            yield f"  failed: {where}: {failure_text(folder)}"
+        if states[row["id"]] == "damaged":
+            yield f"  damaged: {where}: {trial_damage(folder)}"
     left = sum(counts[s] for s in STATES if s not in COMPLETE)
     if left:
         yield _time_left_text([read_summary(trials / id) for id in states], left, max(1, counts["running"]))

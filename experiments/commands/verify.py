@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 
+from analysis.record.config_file import read_config
+from analysis.record.files import DamagedFile
 from analysis.record.history import read_history
 from analysis.record.layout import CONFIG
 from analysis.record.study_file import find_study, read_study
-from analysis.record.summary import read_summary
+from analysis.record.summary import read_summary, trial_damage
 from experiments.commands.arguments import command_parser
 from experiments.lifecycle.environment import versions
 from experiments.settings import plugins
@@ -50,7 +51,11 @@ def verify(words: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
     given = parser.parse_args(words)
     study = read_study(find_study(given.results, given.study))
-    ended = sorted({row["id"] for row in study["trials"] if read_summary(given.results / "trials" / row["id"])})
+    folders = {row["id"]: given.results / "trials" / row["id"] for row in study["trials"]}
+    damages = [damage for folder in folders.values() if (damage := trial_damage(folder))]
+    for damage in damages:
+        print(damage)
+    ended = sorted(id for id, folder in folders.items() if read_summary(folder))
     if not ended or given.trials < 1:
         raise ValueError(f"{given.study} has {len(ended)} finished trials, of which {given.trials} cannot be verified")
     chosen = sorted(random.Random(given.seed).sample(ended, min(given.trials, len(ended))))
@@ -58,17 +63,23 @@ def verify(words: list[str]) -> None:
     wrong = [id for id in chosen if not _verify_trial(given.results / "trials" / id)]
     if wrong:
         raise ValueError(f"not the same again: {', '.join(wrong)}")
+    if damages:
+        raise ValueError(f"{len(damages)} trials have a damaged record")
 
 
 def _verify_trial(folder: Path) -> bool:
     """Train a trial again elsewhere, and say how it compares."""
     from experiments.launch.queue import run_trials
 
+    try:
+        config = read_config(folder)
+    except DamagedFile as damage:
+        print(damage)
+        return False
     with tempfile.TemporaryDirectory(prefix="knockout-") as root:
         again = Path(root) / "trials" / folder.name
         again.mkdir(parents=True)
         shutil.copy(folder / CONFIG, again / CONFIG)
-        config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
         plugins.load_plugins(config["plugins"])
         run_trials([again], VERIFY_RUNTIME)
         if read_summary(again) is None:

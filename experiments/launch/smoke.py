@@ -12,8 +12,7 @@ from experiments.instruments.cost import GB
 from experiments.launch.devices import device_pool
 from experiments.launch.process import start_attempt
 from experiments.launch.resources import free_memory
-from experiments.lifecycle.lease import Lease
-from experiments.lifecycle.state import last_log_line
+from experiments.lifecycle.lease import acquire
 from experiments.study.arm import Arm
 from experiments.study.write import write_trial_config
 
@@ -22,7 +21,7 @@ SMOKE_WORTH_STEPS = 50  # times the steps tried that a trial must have to be tri
 
 @dataclass(frozen=True)
 class SmokeResult:
-    """Seconds a step of each arm that ran and the most bytes it held, and what the others said."""
+    """Of each arm that ran its seconds per step and its peak memory in bytes; of each that failed the reason."""
 
     seconds: dict[str, float]
     memory: dict[str, float]
@@ -43,14 +42,16 @@ def take_smoke_steps(
             write_trial_config(folder, config | {"label": label, "data": data})
             devices = device_pool([config["trainer"]], runtime)
             names = devices.take(folder, config["trainer"]["devices"]) or []
-            attempt = start_attempt(folder, Lease(folder, 0), names, config["code"], steps=steps)
+            lease = acquire(folder)
+            assert lease is not None, "nobody else knows of a temporary folder"
+            attempt = start_attempt(lease, names, config["code"], steps=steps)
             while attempt.poll():
                 attempt.processes[0].join(0.2)
             if (folder / TIMING).exists():
                 taken = json.loads((folder / TIMING).read_text(encoding="utf-8"))
                 tried.seconds[label], tried.memory[label] = taken["seconds"], taken["memory"]
             else:
-                tried.errors[label] = attempt.outcome()[1] or last_log_line(folder)
+                tried.errors[label] = attempt.outcome().reason
     return tried
 
 
@@ -64,9 +65,9 @@ def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime
     ]
     tried = take_smoke_steps(arms, long if steps else [], runtime, steps)
     if tried.errors:
-        told = "\n".join(f"  {label}: {reason}" for label, reason in tried.errors.items())
+        reasons = "\n".join(f"  {label}: {reason}" for label, reason in tried.errors.items())
         raise ValueError(
-            f"{len(tried.errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{told}\n"
+            f"{len(tried.errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{reasons}\n"
             "mend them or leave them out; runtime.smoke=0 trains the others all the same"
         )
     return tried

@@ -2,15 +2,12 @@
 
 from pathlib import Path
 
-import yaml
-
+from analysis.record.config_file import read_config
 from analysis.record.history import history_columns
-from analysis.record.layout import CONFIG
-from analysis.record.summary import read_summary
+from analysis.record.summary import read_summary, trial_damage
 from experiments.lifecycle.attempts import set_attempt_aside
 from experiments.lifecycle.lease import acquire
 from experiments.study.plan import Plan
-from experiments.study.write import LOADER
 
 
 def refuse_changed_code(results: Path, made: Plan, accepted: str) -> None:
@@ -34,10 +31,17 @@ def reopen_for_missing_measures(results: Path, made: Plan, wish: str) -> None:
         folder = results / "trials" / trial.id
         lacking = read_summary(folder) is not None and set(made.arms[trial.arm].measures) - set(history_columns(folder))
         if lacking and (lease := acquire(folder)) is not None:
-            before = yaml.load((folder / CONFIG).read_text(encoding="utf-8"), Loader=LOADER)["diagnostic"]
+            before = read_config(folder)["diagnostic"]
             trial.config["diagnostic"] = before | trial.config["diagnostic"]  # no other study loses what it measured
-            set_attempt_aside(folder)
+            set_attempt_aside(lease)
             lease.release()
+
+
+def damaged_trials_note(results: Path, made: Plan) -> str:
+    """A line per trial that was complete and whose record is damaged, so that it is trained again; else nothing."""
+    damages = {trial.id: trial_damage(results / "trials" / trial.id) for trial in made.trials}
+    lines = [f"trial {id} is set aside and trained again: {damage}" for id, damage in damages.items() if damage]
+    return "\n".join(lines)
 
 
 def missing_measures_note(results: Path, made: Plan) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from omegaconf import DictConfig
 
-from analysis.record.files import write_text
+from analysis.record.files import DamagedFile, read_yaml, write_text
 from analysis.record.layout import CONFIG, MIRRORED, PAGE, STUDY, VERDICTS, ensure_results_folder, folder_name_for
 from analysis.record.summary import read_summary
 from experiments.design import aliases
@@ -24,9 +24,6 @@ TRIAL_RUNTIME = ("checkpoint_minutes", "keep_gb")  # what of the runtime a trial
 
 
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # a study of a thousand trials takes the other a second
-
-
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 DECLARED_BEFORE = ("endpoints", "margin", "expect")  # what a study says before it sees its results
@@ -55,7 +52,7 @@ def write_study(results: Path, made: Plan, command: Sequence[str], named: str) -
     asked = _study_record(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
     asked |= _changes_after_results(home, asked)
     text = yaml.dump(asked, Dumper=DUMPER, sort_keys=False, allow_unicode=True)
-    if not (home / STUDY).exists() or (home / STUDY).read_text(encoding="utf-8") != text:
+    if not (home / STUDY).exists() or (home / STUDY).read_bytes() != text.encode():
         for name in REPORT_FILES:
             (home / name).unlink(missing_ok=True)
         write_text(home / STUDY, text)
@@ -74,7 +71,10 @@ def _changes_after_results(home: Path, asked: Mapping[str, Any]) -> dict[str, An
     """What was asked otherwise before, when results could be seen: how many seeds there were, and what else changed."""
     if not (home / STUDY).exists():
         return {"extended": [], "changed": []}
-    before = yaml.load((home / STUDY).read_text(encoding="utf-8"), Loader=LOADER)
+    try:
+        before = read_yaml(home / STUDY, "seeds")
+    except DamagedFile as damage:
+        return {"extended": [], "changed": [f"perhaps anything: {damage}"] if (home / VERDICTS).exists() else []}
     seen, extended, changed = (home / VERDICTS).exists(), before.get("extended", []), before.get("changed", [])
     more = set(before["seeds"]) < set(asked["seeds"])
     other = [key for key in DECLARED_BEFORE if before.get(key) != asked.get(key)]

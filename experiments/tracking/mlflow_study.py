@@ -1,19 +1,21 @@
 """A study's trials as runs in MLflow: what they are called, what they carry, which values they have been sent."""
 
-import csv
+import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from mlflow import MlflowClient
 
+from analysis.record.config_file import read_config
+from analysis.record.files import DamagedFile, read_csv_rows
 from analysis.record.history import read_history
-from analysis.record.layout import CONFIG, STUDY
-from analysis.record.summary import read_summary
-from experiments.lifecycle.state import COMPLETE, trial_state
+from analysis.record.layout import EFFECTS
+from analysis.record.study_file import read_study
+from analysis.record.summary import COMPLETE, read_summary
+from experiments.lifecycle.state import trial_state
 from experiments.tracking.export import history_points, mlflow_name, run_parameters, step_stride
 
 METRICS_PER_BATCH, PARAMETERS_PER_BATCH = 1000, 100  # metrics and parameters that MLflow takes at once
@@ -21,6 +23,7 @@ METRICS_PER_BATCH, PARAMETERS_PER_BATCH = 1000, 100  # metrics and parameters th
 
 RUN_STATUS = {
     "finished": "FINISHED", "diverged": "FINISHED", "running": "RUNNING", "stopped": "KILLED", "failed": "FAILED",
+    "damaged": "FAILED",
 }  # fmt: skip
 
 
@@ -46,6 +49,7 @@ class MlflowStudy:
     experiment: str
     parent: str
     children: list[TrialRun]
+    warned: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, home: Path, uri: str) -> "MlflowStudy":
@@ -55,7 +59,7 @@ class MlflowStudy:
         """
         from mlflow import MlflowClient
 
-        study = yaml.safe_load((home / STUDY).read_text(encoding="utf-8"))
+        study = read_study(home)
         client = MlflowClient(tracking_uri=uri)
         experiment = _find_or_create_experiment(
             client, study["name"], (home.parents[1] / "mlartifacts").absolute().as_uri()
@@ -80,11 +84,21 @@ class MlflowStudy:
             now = trial_state(child.folder)
             if now == "left" or (now == child.state and now in COMPLETE):
                 continue
-            if not child.run:
-                self._create_run(child)
-            self._send_history(child)
+            try:
+                if not child.run:
+                    self._create_run(child)
+                if now != "damaged":
+                    self._send_history(child)
+            except DamagedFile as damage:
+                self._warn_once(str(damage))
+                continue
             if now != child.state:
                 self._set_state(child, now)
+
+    def _warn_once(self, damage: str) -> None:
+        if damage not in self.warned:
+            self.warned.add(damage)
+            print(f"warning: MLflow is not sent all of this: {damage}", file=sys.stderr)
 
     def _create_run(self, child: TrialRun) -> None:
         name = f"{child.tags['arm']} · seed {child.tags['seed']}"
@@ -137,14 +151,13 @@ class MlflowStudy:
         )
 
     def _log_effects(self) -> None:
-        with (self.home / "effects.csv").open(encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+        rows = read_csv_rows(self.home / EFFECTS)
         logged = self.client.get_run(self.parent).data.metrics
         for row in rows:
             name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
             if logged.get(name) != value:
                 self.client.log_metric(self.parent, name, value)
-        study = yaml.safe_load((self.home / STUDY).read_text(encoding="utf-8"))
+        study = read_study(self.home)
         note = "\n\n".join([study["question"], *(row["sentence"] for row in rows)])
         self.client.set_tag(self.parent, "mlflow.note.content", note)
         self.client.log_artifact(self.parent, str(self.home / "report.html"))
@@ -163,7 +176,10 @@ def _trial_run(home: Path, study: str, parent: str, row: Mapping[str, Any]) -> T
     """A trial's run: one that another study asked for first says so."""
     folder = home.parents[1] / "trials" / row["id"]
     tags = {"mlflow.parentRunId": parent, "study": study, "arm": row["arm"], "seed": str(row["seed"])}
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
+    try:
+        config = read_config(folder)
+    except (FileNotFoundError, DamagedFile):
+        config = {}
     first = config.get("asked_by", study)
     tags |= {"trial": row["id"]} | ({"reused_from": first} if first != study else {})
     return TrialRun(f"{row['arm']} · seed {row['seed']} {row['id']}", tags, folder)

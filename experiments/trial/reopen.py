@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
+from analysis.record.config_file import read_config
 from analysis.record.layout import CONFIG, WEIGHTS
-from analysis.record.summary import read_summary
+from analysis.record.summary import read_summary, trial_damage
 from components.registry import unknown
 from experiments.data import Data
 from experiments.settings import plugins
+from experiments.trial.checkpoint import read_weights
 from experiments.trial.language_modeling import LanguageModeling
 from experiments.trial.rank import SINGLE
 from experiments.trial.train import build_task
@@ -34,6 +35,8 @@ def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
     Raises FileNotFoundError if the trial is not finished, or its weights were not kept; ValueError if its data or
     plugins are not what they were.
     """
+    if damage := trial_damage(folder):
+        raise ValueError(damage)
     if read_summary(folder) is None:
         raise FileNotFoundError(f"trial {folder.name} is not finished, so it has no weights yet")
     if not (folder / WEIGHTS).exists():
@@ -41,12 +44,12 @@ def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
             f"the weights of trial {folder.name} were not kept: raise runtime.keep_gb, move its folder away, and run "
             "the study again"
         )
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    config = read_config(folder)
     torch.set_num_threads(config["trainer"]["threads"])
     try:
         plugins.load_recorded_plugins(config["plugins"])
         data, task = build_task(config, SINGLE, None)
-        task.model.load_state_dict(torch.load(folder / WEIGHTS, weights_only=True, map_location="cpu"))
+        task.model.load_state_dict(read_weights(folder / WEIGHTS))
     except RuntimeError as error:
         raise ValueError(
             f"trial {folder.name} cannot be asked any more, what it was made of has changed: {error}"

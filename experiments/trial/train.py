@@ -1,11 +1,13 @@
 """Train one trial: one arm, one seed, one folder.
 
-The folder comes with a `config.yaml`. Training adds `history.parquet` (every measured value) and `summary.json`,
-which is written last: a trial is complete exactly when this file exists. What a killed attempt left behind moves to
-`attempts/N/`; the next attempt continues from `checkpoint.pt`.
+The folder comes with a `config.yaml`. Training adds `history.parquet` (every measured value), the weights, and
+`summary.json`, which is written last: a trial is complete exactly when this file exists and its history reaches the
+step that it names. What a killed attempt left behind moves to `attempts/N/`; the next attempt continues from
+`checkpoint.pt`. Every file gets its name under the trial's lease, so that a process that has lost it changes nothing.
 """
 
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,17 +17,19 @@ from typing import Any
 
 import lightning as L
 import torch
-import yaml
 from lightning.fabric.plugins.environments.lightning import LightningEnvironment
-from lightning.pytorch.strategies import DDPStrategy
 from torch.utils.data import DataLoader
 
-from analysis.record.files import replacing
+from analysis.record.config_file import read_config
+from analysis.record.files import DamagedFile, replacing, write_text
 from analysis.record.history import seal_history
-from analysis.record.layout import BEST, CHECKPOINT, CONFIG, SUMMARY
+from analysis.record.layout import BEST, CHECKPOINT, SUMMARY
+from analysis.record.outcome import Outcome
 from experiments.diagnostic import Diagnostic
 from experiments.instruments.cost import peak_memory
+from experiments.lifecycle.attempts import set_file_aside
 from experiments.lifecycle.environment import versions
+from experiments.lifecycle.lease import Lease
 from experiments.settings import plugins
 from experiments.trial import build
 from experiments.trial.batches import DrawnBatches, validation_batches
@@ -34,7 +38,7 @@ from experiments.trial.checkpoint import Checkpoint, keep_weights
 from experiments.trial.checkpointer import Checkpointer
 from experiments.trial.diagnostics import DiagnosticCallback
 from experiments.trial.language_modeling import LanguageModeling
-from experiments.trial.rank import SINGLE, Rank
+from experiments.trial.rank import SINGLE, FileRendezvousDDP, Rank
 from experiments.trial.recorder import Recorder
 from experiments.trial.timing import StepTimer
 
@@ -47,53 +51,72 @@ def train(
     stopping: Callable[[], bool] = lambda: False,
     steps: int | None = None,
     on_start: Callable[[], None] = lambda: None,
-) -> None:
-    """Train as the folder's configuration says, then seal the history and write the summary.
+    lease: Lease | None = None,
+) -> Outcome:
+    """Train as the folder's configuration says, then seal the history and write the summary; the trial's outcome.
 
-    Raises Stopped when it is asked to stop, and after `steps` steps where only these are to be timed.
+    `lease` is the right to write the folder; without one nobody else is expected to write there.
+    Raises Stopped when it is asked to stop, and after `steps` steps where only these are to be timed; LeaseLost, before
+    anything lasting is written, once another command has taken the trial over; DamagedFile for the configuration.
     """
-    config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8"))
+    config, replace = read_config(folder), replacing if lease is None else lease.replacing
     plugins.load_recorded_plugins(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
-    begun, watchers = Checkpoint.read(folder, config["code"]), build_diagnostics(config)
-    data, task = build_task(config, rank, begun)
+    checkpoint, note = usable_checkpoint(folder, config["code"], rank)
+    watchers = build_diagnostics(config)
+    data, task = build_task(config, rank, checkpoint)
     task.on_start = on_start
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         minutes, keep_gb = config["runtime"]["checkpoint_minutes"], config["runtime"]["keep_gb"]
-        saver = Checkpointer(home, config["code"], 60 * minutes, keep_gb, stopping)
+        saver = Checkpointer(home, config["code"], 60 * minutes, keep_gb, stopping, replace)
         task.after_step = saver if steps is None else StepTimer(home, steps)
-        before = begun.history.numpy().tobytes() if begun else None
+        before = checkpoint.history.numpy().tobytes() if checkpoint else None
         measures = trial_measures(data, watchers, task.model)
-        task.recorder = stack.enter_context(Recorder(home, measures, before))
+        attempt = lease.attempt if lease is not None else ""
+        task.recorder = recorder = Recorder(home, measures, before, attempt=attempt, replace=replace)
+        stack.enter_context(recorder)
         fit(config, task, data, watchers)
     if rank.number == 0:
-        seal_history(folder)
-        keep_weights(folder, task.model, keep_gb)
+        seal_history(folder, recorder.stream, replace)
+        keep_weights(folder, task.model, keep_gb, replace=replace)
         if task.best[1] == task.step:
             (folder / BEST).unlink(missing_ok=True)
         spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - busy}
-        said = json.dumps(trial_summary(config, task, data) | spent, indent=2, ensure_ascii=False)
-        with replacing(folder / SUMMARY) as part:
-            part.write_text(said, encoding="utf-8")
+        summary = json.dumps(trial_summary(config, task, data) | spent, indent=2, ensure_ascii=False)
+        write_text(folder / SUMMARY, summary, replace)
         (folder / CHECKPOINT).unlink(missing_ok=True)
+    diverged = recorder.diverged
+    return Outcome("finished", task.step, note=note) if diverged is None else Outcome("diverged", diverged, note=note)
 
 
-def build_task(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tuple[build.Data, LanguageModeling]:
+def usable_checkpoint(folder: Path, code: str, rank: Rank) -> tuple[Checkpoint | None, str]:
+    """The checkpoint to go on from, and a note where there is one that cannot be read: it is set aside."""
+    try:
+        return Checkpoint.read(folder, code), ""
+    except DamagedFile as damage:
+        note = f"{damage}; it was set aside, and the trial started anew"
+        print(note, file=sys.stderr)
+        if rank.number == 0:
+            set_file_aside(damage.path)
+        return None, note
+
+
+def build_task(config: build.Config, rank: Rank, checkpoint: Checkpoint | None) -> tuple[build.Data, LanguageModeling]:
     """The data, and the task with the weights that it begins with, or had when it stopped."""
     data = build.build_data(config)
     if config["content"] != data.content:
         raise RuntimeError("the data have changed since the trial was planned; the same command plans it anew")
     objective, optimizer, schedule = build.build_training(config)
     model, _ = build.build_model(config, data.vocabulary_size + objective.extra_tokens)
-    if begun is not None:
-        model.load_state_dict(begun.model)
+    if checkpoint is not None:
+        model.load_state_dict(checkpoint.model)
     if config["trainer"]["compile"] != "none":
         model.compile(backend=config["trainer"]["compile"])
     interval = config["trainer"]["val_check_interval"]
     task = LanguageModeling(
-        model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, begun
+        model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, checkpoint
     )
     task.vocabulary = data.vocabulary
     task.sequences = lambda length: validation_batches(
@@ -104,13 +127,13 @@ def build_task(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tu
 
 def fit(config: build.Config, task: LanguageModeling, data: build.Data, watchers: list[Diagnostic]) -> None:
     """The steps that are left, by Lightning with nothing on but the loop."""
-    given = {key: value for key, value in config["trainer"].items() if key not in OWN_TRAINER_KEYS}
-    given["max_steps"] -= task.first
-    del given["val_check_interval"]
-    many: Any = task.rank.world > 1
-    strategy = DDPStrategy(cluster_environment=LightningEnvironment()) if many else "auto"
+    settings = {key: value for key, value in config["trainer"].items() if key not in OWN_TRAINER_KEYS}
+    settings["max_steps"] -= task.first
+    del settings["val_check_interval"]
+    many = task.rank.world > 1
+    strategy = FileRendezvousDDP(task.rank) if many else "auto"
     trainer = L.Trainer(
-        **given, devices=task.rank.world, strategy=strategy, callbacks=[DiagnosticCallback(task, watchers)],
+        **settings, devices=task.rank.world, strategy=strategy, callbacks=[DiagnosticCallback(task, watchers)],
         plugins=None if many else [LightningEnvironment()], use_distributed_sampler=False, limit_val_batches=0,
         logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
     )  # fmt: skip
