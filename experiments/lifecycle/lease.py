@@ -26,6 +26,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
@@ -37,6 +38,36 @@ LEASE_TIMEOUT_SECONDS = 60.0  # seconds without a refresh after which a holder t
 
 class LeaseLost(RuntimeError):
     """Another command has taken the trial over, so that this process must not write any more."""
+
+
+class WriteRight(Protocol):
+    """The right of an attempt to write its trial's folder; `attempt` is a word that no other attempt has."""
+
+    @property
+    def attempt(self) -> str:
+        """The word in the name of the attempt's stream."""
+        ...
+
+    def refuse_if_lost(self) -> None:
+        """Raises LeaseLost if the attempt must not write any more."""
+        ...
+
+    def replacing(self, path: Path) -> AbstractContextManager[Path]:
+        """`analysis.record.files.replacing`, where the file gets its name only if the attempt may still write."""
+        ...
+
+
+class SoleWriter:
+    """The right of who trains in a folder that nobody else knows."""
+
+    attempt = ""
+
+    def refuse_if_lost(self) -> None:
+        """It cannot be lost."""
+
+    def replacing(self, path: Path) -> AbstractContextManager[Path]:
+        """`analysis.record.files.replacing`."""
+        return replacing(path)
 
 
 @dataclass(frozen=True)

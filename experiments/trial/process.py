@@ -19,7 +19,7 @@ from analysis.record.layout import LOG
 from analysis.record.outcome import Outcome, write_outcome
 from analysis.record.summary import read_summary
 from experiments.lifecycle.attempts import recorded_step
-from experiments.lifecycle.lease import Lease, LeaseLost, refreshed
+from experiments.lifecycle.lease import Lease, LeaseLost, SoleWriter, refreshed
 from experiments.lifecycle.state import STOPPED_STATUS
 from experiments.trial.checkpoint import Stopped
 from experiments.trial.rank import SINGLE, Rank
@@ -74,7 +74,7 @@ def run_trial(
             stop = StopSignal()
             stop.listen()
             with refreshed(lease) if lease is not None and rank.number == 0 else nullcontext():
-                outcome = train(folder, rank, stop, steps, stop.listen, lease)
+                outcome = train(folder, rank, stop, steps, stop.listen, lease or SoleWriter())
             if rank.number == 0:
                 write_outcome(folder, outcome)
         except BaseException as error:

@@ -21,7 +21,7 @@ from lightning.fabric.plugins.environments.lightning import LightningEnvironment
 from torch.utils.data import DataLoader
 
 from analysis.record.config_file import read_config
-from analysis.record.files import DamagedFile, replacing, write_text
+from analysis.record.files import DamagedFile, write_text
 from analysis.record.history import seal_history
 from analysis.record.layout import BEST, CHECKPOINT, SUMMARY
 from analysis.record.outcome import Outcome
@@ -29,7 +29,7 @@ from experiments.diagnostic import Diagnostic
 from experiments.instruments.cost import peak_memory
 from experiments.lifecycle.attempts import set_file_aside
 from experiments.lifecycle.environment import versions
-from experiments.lifecycle.lease import Lease
+from experiments.lifecycle.lease import SoleWriter, WriteRight
 from experiments.settings import plugins
 from experiments.trial import build
 from experiments.trial.batches import DrawnBatches, validation_batches
@@ -42,6 +42,7 @@ from experiments.trial.rank import SINGLE, FileRendezvousDDP, Rank
 from experiments.trial.recorder import Recorder
 from experiments.trial.timing import StepTimer
 
+SOLE_WRITER = SoleWriter()
 OWN_TRAINER_KEYS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
 
@@ -51,15 +52,15 @@ def train(
     stopping: Callable[[], bool] = lambda: False,
     steps: int | None = None,
     on_start: Callable[[], None] = lambda: None,
-    lease: Lease | None = None,
+    right: WriteRight = SOLE_WRITER,
 ) -> Outcome:
     """Train as the folder's configuration says, then seal the history and write the summary; the trial's outcome.
 
-    `lease` is the right to write the folder; without one nobody else is expected to write there.
+    `right` is the right to write the folder; by default nobody else is expected to write there.
     Raises Stopped when it is asked to stop, and after `steps` steps where only these are to be timed; LeaseLost, before
     anything lasting is written, once another command has taken the trial over; DamagedFile for the configuration.
     """
-    config, replace = read_config(folder), replacing if lease is None else lease.replacing
+    config = read_config(folder)
     plugins.load_recorded_plugins(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
@@ -70,22 +71,24 @@ def train(
     with ExitStack() as stack:
         home = folder if rank.number == 0 else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         minutes, keep_gb = config["runtime"]["checkpoint_minutes"], config["runtime"]["keep_gb"]
-        saver = Checkpointer(home, config["code"], 60 * minutes, keep_gb, stopping, replace)
+        saver = Checkpointer(home, config["code"], 60 * minutes, keep_gb, stopping, right)
         task.after_step = saver if steps is None else StepTimer(home, steps)
         before = checkpoint.history.numpy().tobytes() if checkpoint else None
         measures = trial_measures(data, watchers, task.model)
-        attempt = lease.attempt if lease is not None else ""
-        task.recorder = recorder = Recorder(home, measures, before, attempt=attempt, replace=replace)
+        right.refuse_if_lost()
+        recorder = Recorder(home, measures, before, attempt=right.attempt, replace=right.replacing)
+        task.recorder = recorder
         stack.enter_context(recorder)
         fit(config, task, data, watchers)
     if rank.number == 0:
-        seal_history(folder, recorder.stream, replace)
-        keep_weights(folder, task.model, keep_gb, replace=replace)
+        right.refuse_if_lost()
+        seal_history(folder, recorder.stream, right.replacing)
+        keep_weights(folder, task.model, keep_gb, replace=right.replacing)
         if task.best[1] == task.step:
             (folder / BEST).unlink(missing_ok=True)
         spent = {"seconds": time.perf_counter() - started, "cpu_seconds": time.process_time() - busy}
         summary = json.dumps(trial_summary(config, task, data) | spent, indent=2, ensure_ascii=False)
-        write_text(folder / SUMMARY, summary, replace)
+        write_text(folder / SUMMARY, summary, right.replacing)
         (folder / CHECKPOINT).unlink(missing_ok=True)
     diverged = recorder.diverged
     return Outcome("finished", task.step, note=note) if diverged is None else Outcome("diverged", diverged, note=note)

@@ -70,12 +70,12 @@ def test_g1_who_was_taken_over_writes_nothing_and_the_second_holder_s_trial_stan
 
     def second_holder() -> None:
         lease = take_over(folder)
-        train(folder, lease=lease)
+        train(folder, right=lease)
         lease.release()
         after.update(content(folder))
 
     with pytest.raises(LeaseLost):
-        train(folder, stopping=at_step(step, second_holder), lease=first)
+        train(folder, stopping=at_step(step, second_holder), right=first)
     assert content(folder) == after
     assert (folder / HISTORY).read_bytes() == (undisturbed / HISTORY).read_bytes()
     assert (folder / WEIGHTS).read_bytes() == (undisturbed / WEIGHTS).read_bytes()
@@ -97,11 +97,11 @@ def test_g1_a_stream_that_another_is_writing_is_never_sealed(
 
     def second_holder() -> None:
         with pytest.raises(SimulatedCrash):
-            train(folder, stopping=at_step(3, crash), lease=take_over(folder))
+            train(folder, stopping=at_step(3, crash), right=take_over(folder))
         half_written.update(content(folder))
 
     with pytest.raises(LeaseLost):
-        train(folder, stopping=at_step(3, second_holder), lease=first)
+        train(folder, stopping=at_step(3, second_holder), right=first)
     assert content(folder) == half_written
     assert not (folder / HISTORY).exists() and len(list(folder.glob("history.*.arrow"))) == 1
     assert trial_state(folder) == "running", "by the second holder, as far as anyone can tell"
@@ -117,7 +117,7 @@ def test_a_checkpoint_is_not_written_without_the_lease(folder_of: Prepared, take
         return True
 
     with pytest.raises(LeaseLost):
-        train(folder, stopping=stop, lease=first)
+        train(folder, stopping=stop, right=first)
     assert not (folder / "checkpoint.pt").exists()
 
 
