@@ -135,7 +135,8 @@ def read_csv_rows(path: Path, *required: str) -> list[dict[str, str]]:
         if not text.endswith("\n"):
             raise ValueError("it ends within a line")
         rows = csv.DictReader(io.StringIO(text), strict=True)
-        return [{str(key): str(value) for key, value in _mapping(row, required).items()} for row in rows]
+        _mapping(dict.fromkeys(rows.fieldnames or ()), required)
+        return [{str(key): str(value) for key, value in row.items()} for row in rows]
 
 
 def _mapping(content: object, required: tuple[str, ...]) -> dict[str, Any]:
