@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
 from analysis.record.config_file import read_config
 from analysis.record.outcome import Outcome
@@ -19,12 +18,13 @@ from experiments.launch.process import Attempt, start_attempt
 from experiments.launch.progress import ProgressBoard
 from experiments.lifecycle.lease import HEARTBEAT_SECONDS, acquire, current_holder
 from experiments.lifecycle.state import failure_text, trial_state
+from experiments.trial.build import Config
 
 STOP_GRACE_SECONDS = 30.0  # seconds that a trial has to write a checkpoint
 FAILURES = ("failed", "killed")
 
 
-def run_trials(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int | None = 0) -> dict[Path, str]:
+def run_trials(folders: Sequence[Path], runtime: Config, beside: int | None = 0) -> dict[Path, str]:
     """How each folder's trial ended: finished, diverged, stopped or failed; those that nobody started are left out.
 
     `beside` is how many trials of other commands may run on these devices, None where that is unknown.
@@ -54,8 +54,8 @@ def run_trials(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int 
 class TrialQueue:
     """Trials that wait, that run here, that others run, and that have ended."""
 
-    configs: Mapping[Path, Mapping[str, Any]]
-    runtime: Mapping[str, Any]
+    configs: Mapping[Path, Config]
+    runtime: Config
     devices: DevicePool
     board: ProgressBoard
     others_on_device: int | None

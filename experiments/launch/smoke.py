@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analysis.record.layout import TIMING
 from experiments.instruments.cost import GB
@@ -15,6 +14,7 @@ from experiments.launch.resources import free_memory
 from experiments.lifecycle.lease import acquire
 from experiments.study.arm import Arm
 from experiments.study.write import write_trial_config
+from experiments.trial.build import Config
 
 SMOKE_WORTH_STEPS = 50  # times the steps tried that a trial must have to be tried
 
@@ -28,9 +28,7 @@ class SmokeResult:
     errors: dict[str, str]
 
 
-def take_smoke_steps(
-    arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, Any], steps: int
-) -> SmokeResult:
+def take_smoke_steps(arms: Mapping[str, Arm], labels: Iterable[str], runtime: Config, steps: int) -> SmokeResult:
     """Take these steps with these arms, one after the other, and keep nothing."""
     tried = SmokeResult({}, {}, {})
     with tempfile.TemporaryDirectory(prefix="knockout-") as root:
@@ -55,7 +53,7 @@ def take_smoke_steps(
     return tried
 
 
-def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapping[str, Any]) -> SmokeResult:
+def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Config) -> SmokeResult:
     """What the arms that have long trials to train take. Raises ValueError if one cannot take its first steps."""
     steps = runtime["smoke"]
     long = [
@@ -73,7 +71,7 @@ def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime
     return tried
 
 
-def memory_warning(arms: Mapping[str, Arm], tried: SmokeResult, runtime: Mapping[str, Any]) -> str:
+def memory_warning(arms: Mapping[str, Arm], tried: SmokeResult, runtime: Config) -> str:
     """A line if as many trials at a time as there are places would need more memory than is free; else nothing."""
     if not tried.memory:
         return ""

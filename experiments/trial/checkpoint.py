@@ -51,7 +51,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     return state
 
 
-def save_atomically(path: Path, state: Any, replace: Replacing = replacing) -> None:
+def save_atomically(path: Path, state: object, replace: Replacing = replacing) -> None:
     """The whole file or none of it."""
     with replace(path) as part, part.open("wb") as file:  # given a path, torch writes its name into the archive
         torch.save(state, file)

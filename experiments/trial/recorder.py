@@ -98,11 +98,11 @@ def _mean(values: list[Tensor]) -> Tensor:
 
 def _fetch(values: list[Tensor]) -> list[float]:
     """Fetched from each device at once."""
-    found: dict[int, float] = {}
+    fetched: dict[int, float] = {}
     for device in {value.device for value in values}:
         places = [place for place, value in enumerate(values) if value.device == device]
-        found |= zip(places, torch.stack([values[place] for place in places]).tolist(), strict=True)
-    return [found[place] for place in range(len(values))]
+        fetched |= zip(places, torch.stack([values[place] for place in places]).tolist(), strict=True)
+    return [fetched[place] for place in range(len(values))]
 
 
 def _with_schema(schema: pa.Schema, table: pa.Table) -> pa.Table:

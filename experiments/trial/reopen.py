@@ -1,7 +1,6 @@
 """A trial that has been trained, ready to be asked."""
 
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -11,6 +10,7 @@ from analysis.record.summary import read_summary, trial_damage
 from components.registry import unknown
 from experiments.data import Data
 from experiments.settings import plugins
+from experiments.trial.build import Config
 from experiments.trial.checkpoint import read_weights
 from experiments.trial.language_modeling import LanguageModeling
 from experiments.trial.rank import SINGLE
@@ -24,12 +24,12 @@ def find_trial(results: Path, trial: str) -> Path:
     ids = sorted(path.parent.name for path in results.glob(f"trials/*/{CONFIG}"))
     fitting = [id for id in ids if id.startswith(trial)]
     if len(fitting) != 1:
-        said = f"{trial!r} begins {len(fitting)} trials" if fitting else unknown("trial", trial, ids)
-        raise FileNotFoundError(f"{results}: {said}")
+        reason = f"{trial!r} begins {len(fitting)} trials" if fitting else unknown("trial", trial, ids)
+        raise FileNotFoundError(f"{results}: {reason}")
     return results / "trials" / fitting[0]
 
 
-def reopen_trial(folder: Path) -> tuple[dict[str, Any], Data, LanguageModeling]:
+def reopen_trial(folder: Path) -> tuple[Config, Data, LanguageModeling]:
     """The configuration, the data, and the task with the weights that training ended with.
 
     Raises FileNotFoundError if the trial is not finished, or its weights were not kept; ValueError if its data or
