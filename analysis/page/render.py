@@ -28,5 +28,6 @@ def template_environment() -> Environment:
 
 
 def render(template: str, shown: dict[str, Any]) -> str:
-    """The text of a template with what it shows."""
-    return template_environment().get_template(f"{template}.jinja").render(shown)
+    """The text of a template with what it shows; it ends with a line end, as text that was not cut does."""
+    text = template_environment().get_template(f"{template}.jinja").render(shown)
+    return f"{text.rstrip()}\n"
