@@ -11,6 +11,9 @@ from experiments.lifecycle.attempts import UNRECORDED_END
 from experiments.lifecycle.lease import current_holder
 
 STATES = ("finished", "diverged", "running", "stopped", "failed", "damaged", "left")
+# The state of a trial that nobody trains, by the outcome of its latest attempt; a complete one that was set aside, to be
+# measured again, is left to do.
+STATE_AFTER = {"finished": "left", "diverged": "left", "stopped": "stopped", "failed": "failed", "killed": "failed"}
 STOPPED_STATUS = os.EX_TEMPFAIL  # the exit status of a trial that was asked to stop and can go on
 
 
@@ -27,9 +30,7 @@ def trial_state(folder: Path) -> str:
     if (folder / SUMMARY).exists():
         return "damaged"
     outcome = trial_outcome(folder)
-    if outcome is None:
-        return "left"
-    return "stopped" if outcome.outcome == "stopped" else "failed"
+    return "left" if outcome is None else STATE_AFTER[outcome.outcome]
 
 
 def trial_outcome(folder: Path) -> Outcome | None:

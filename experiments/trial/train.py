@@ -64,7 +64,7 @@ def train(
     plugins.load_recorded_plugins(config["plugins"])
     torch.set_num_threads(config["trainer"]["threads"])
     started, busy = time.perf_counter(), time.process_time()
-    checkpoint, note = usable_checkpoint(folder, config["code"], rank)
+    checkpoint, note = usable_checkpoint(folder, config["code"], rank, right)
     watchers = build_diagnostics(config)
     data, task = build_task(config, rank, checkpoint)
     task.on_start = on_start
@@ -94,7 +94,7 @@ def train(
     return Outcome("finished", task.step, note=note) if diverged is None else Outcome("diverged", diverged, note=note)
 
 
-def usable_checkpoint(folder: Path, code: str, rank: Rank) -> tuple[Checkpoint | None, str]:
+def usable_checkpoint(folder: Path, code: str, rank: Rank, right: WriteRight) -> tuple[Checkpoint | None, str]:
     """The checkpoint to go on from, and a note where there is one that cannot be read: it is set aside."""
     try:
         return Checkpoint.read(folder, code), ""
@@ -102,6 +102,7 @@ def usable_checkpoint(folder: Path, code: str, rank: Rank) -> tuple[Checkpoint |
         note = f"{damage}; it was set aside, and the trial started anew"
         print(note, file=sys.stderr)
         if rank.number == 0:
+            right.refuse_if_lost()
             set_file_aside(damage.path)
         return None, note
 
