@@ -11,8 +11,8 @@ from experiments.lifecycle.attempts import UNRECORDED_END
 from experiments.lifecycle.lease import current_holder
 
 STATES = ("finished", "diverged", "running", "stopped", "failed", "damaged", "left")
-# The state of a trial that nobody trains, by the outcome of its latest attempt; a complete one that was set aside, to be
-# measured again, is left to do.
+# The state of a trial that nobody trains, by the outcome of its latest attempt. A complete attempt that was set aside,
+# so that more is measured, is left to do.
 STATE_AFTER = {"finished": "left", "diverged": "left", "stopped": "stopped", "failed": "failed", "killed": "failed"}
 STOPPED_STATUS = os.EX_TEMPFAIL  # the exit status of a trial that was asked to stop and can go on
 
