@@ -1,8 +1,7 @@
 """A damaged file of a results folder is named, no number is taken from it, and the rest goes on.
 
-Every file of a trial and of a study × four damages × status, report and plan; `run`, `verify`, `compare`, `probe`,
-`sample` and `sync` take longer and meet the damages that their own reading can meet. What every command reads is read
-by a handful of functions, which meet every damage.
+What every command reads is read by a handful of functions, which meet every file × every damage. Whole commands meet
+a subset that covers each file, each damage and each command: they do the same for all damages, as all are one error.
 """
 
 import json
@@ -27,9 +26,8 @@ from experiments.lifecycle.state import trial_state
 from experiments.trial.checkpoint import Checkpoint, read_weights
 from tests.conftest import QUICK, called
 
-WORDS = (
-    "norm=layernorm,rmsnorm", "seed=range(2)", "study.name=first", "runtime.smoke=0", *QUICK,
-)  # fmt: skip
+SETTINGS = ("seed=range(2)", "runtime.smoke=0", *QUICK)
+WORDS = ("norm=layernorm,rmsnorm", "study.name=first", *SETTINGS)
 OFF = "runtime.tracking_uri=none"
 
 
@@ -63,8 +61,8 @@ each_damage = pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def trained_studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two studies of 4 trials, `first` and `second`, each with its report."""
     home = tmp_path_factory.mktemp("trained")
-    for name, words in (("first", ()), ("second", ("norm=layernorm,none", "study.name=second"))):
-        ran = called(home, "run", *WORDS, *words, OFF)
+    for name, words in (("first", WORDS), ("second", ("norm=layernorm,none", "study.name=second", *SETTINGS))):
+        ran = called(home, "run", *words, OFF)
         assert ran.returncode == 0, (name, ran.stdout, ran.stderr)
     return home
 
@@ -119,8 +117,10 @@ def test_g3_every_reader_names_a_damaged_file(results: Path, name: str, damage: 
         READERS[name](path)
 
 
-@each_damage
-@pytest.mark.parametrize("name", ["summary.json", "history.parquet"])
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [("summary.json", empty), ("summary.json", another_shape), ("history.parquet", cut), ("history.parquet", folder)],
+)
 def test_g3_a_trial_whose_record_is_damaged_is_damaged_everywhere(
     results: Path, name: str, damage: Callable[[Path], None]
 ) -> None:
@@ -153,8 +153,13 @@ def test_g1_a_history_that_is_shorter_than_its_summary_says_is_damaged(results: 
     assert trial_state(trial) == "finished" and (trial / "attempts" / "0" / "history.parquet").exists()
 
 
-@each_damage
-@pytest.mark.parametrize("name", ["study.yaml", "effects.csv", "verdicts.txt", "mirrored.txt", "report.html"])
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("study.yaml", cut), ("study.yaml", folder), ("effects.csv", cut), ("verdicts.txt", garbage),
+        ("mirrored.txt", garbage), ("report.html", empty),
+    ],
+)  # fmt: skip
 def test_g3_a_damaged_file_of_one_study_stops_no_other(
     results: Path, name: str, damage: Callable[[Path], None]
 ) -> None:
@@ -168,7 +173,7 @@ def test_g3_a_damaged_file_of_one_study_stops_no_other(
     if name == "study.yaml":
         reported = run_commands(results.parent, ("report",), ("compare", "first", "second"), ("verify", "first"))
         assert all(str(Path("results", "studies", "first", name)) in text for text in (printed, reported))
-    if damage not in (cut, garbage):
+    if damage is folder:
         return
     ran = called(results.parent, "run", *WORDS, OFF)
     assert ran.returncode == 0 and "0 to train" in ran.stdout, ran.stdout + ran.stderr
@@ -178,8 +183,7 @@ def test_g3_a_damaged_file_of_one_study_stops_no_other(
         assert "perhaps anything" in yaml.safe_load(path.read_text())["changed"][0]
 
 
-@each_damage
-@pytest.mark.parametrize("name", ["config.yaml", "weights.pt"])
+@pytest.mark.parametrize(("name", "damage"), [("config.yaml", another_shape), ("weights.pt", cut)])
 def test_g3_what_a_trained_model_is_asked_names_the_file_that_is_damaged(
     results: Path, name: str, damage: Callable[[Path], None]
 ) -> None:
@@ -191,7 +195,7 @@ def test_g3_what_a_trained_model_is_asked_names_the_file_that_is_damaged(
     assert "4 finished" in run_commands(results.parent, ("status", "first"))
 
 
-@pytest.mark.parametrize("damage", [cut, garbage])
+@pytest.mark.parametrize("damage", [cut])
 def test_g3_a_damaged_checkpoint_is_set_aside_and_the_trial_starts_anew(
     results: Path, damage: Callable[[Path], None]
 ) -> None:
@@ -231,5 +235,7 @@ def test_g3_damaged_streams_leases_and_outcomes_stop_nothing(results: Path, dama
     read_history(trial)
     current_holder(trial)
     assert trial_state(trial) in ("running", "failed")
+    if damage is not garbage:
+        return
     printed = run_commands(results.parent, ("status",), ("report",))
     assert "second: 4 trials, 4 finished" in printed
