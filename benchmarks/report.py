@@ -19,7 +19,7 @@ from analysis.record.summary import DataSummary, TrialSummary, write_summary
 
 ROWS, MEASURES, ARMS = 500, 40, 10
 SUMMARY = TrialSummary(
-    status="finished", diverged_step=None, steps=ROWS, best_step=ROWS, tokens=64 * ROWS, parameters=100,
+    status="finished", diverged_step=None, steps=ROWS - 1, best_step=ROWS - 1, tokens=64 * ROWS, parameters=100,
     peak_memory_mb=10.0, devices=1, others_on_device=0, resumed_from=None, seeds={"seed": 0},
     data=DataSummary(32, None, "c"), code="x", git="", versions={"torch": "2"}, seconds=1.0, cpu_seconds=1.0,
 )  # fmt: skip

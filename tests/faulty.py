@@ -129,11 +129,15 @@ class Full(Plain):
 
 @norms.register("slow")
 class Slow(Plain):
-    """y = x, a little later
+    """y = x, a little later; no space on the disk once, where there is a file `full`
 
     Source: a test.
     """
 
     def happen(self, x: Tensor) -> Tensor:
         time.sleep(0.01)
-        return x
+        try:
+            Path("full").unlink()
+        except FileNotFoundError:
+            return x
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

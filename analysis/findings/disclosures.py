@@ -8,6 +8,7 @@ from analysis.findings.coverage import StudyCoverage
 from analysis.findings.judgement import ALPHA, Judgement
 from analysis.findings.verdict import Verdict
 from analysis.record.history import declared_measures
+from analysis.record.summary import trial_damage
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
 from analysis.statistics.summary import arm_costs, settings_that_differ
@@ -22,8 +23,9 @@ REMEASURE_HINT = "if another study trained them without this measure, runtime.un
 
 def missing_data(results: Results) -> list[str]:
     """Every trial that is not finished, by name, then the disclosures."""
-    absent = results.trials[results.trials.status != "finished"]
-    return [*(_absence_note(trial, results.study.exclude) for trial in as_rows(absent)), *disclosures(results)]
+    absent, excluded = results.trials[results.trials.status != "finished"], results.study.exclude
+    notes = (_absence_note(t, excluded, trial_damage(results.trial_folder(str(t["trial"])))) for t in as_rows(absent))
+    return [*notes, *disclosures(results)]
 
 
 def disclosures(results: Results) -> list[str]:
@@ -193,7 +195,7 @@ def _arms_that_see_the_future(results: Results) -> list[str]:
     return list(trials.arm[(trials["mask"] == "full") & (trials["objective"] == "causal_lm")].unique())
 
 
-def _absence_note(trial: Mapping[str, object], excluded: Mapping[str, str]) -> str:
+def _absence_note(trial: Mapping[str, object], excluded: Mapping[str, str], damage: str) -> str:
     name, id = f"{trial['arm']}, seed {trial['seed']}", str(trial["trial"])
     if trial["status"] == "excluded":
         reasons = [reason for prefix, reason in excluded.items() if id.startswith(prefix)]
@@ -202,6 +204,8 @@ def _absence_note(trial: Mapping[str, object], excluded: Mapping[str, str]) -> s
         return (
             f"{name}: diverged at step {trial['diverged_step']:.0f}; it counts as diverged and in no mean (trial {id})"
         )
+    if damage:
+        return f"{name}: its record is damaged, so it counts in no number here (trial {id}: {damage})"
     return f"{name}: not finished, so it counts in no number here (trial {id})"
 
 

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from analysis.page.plots import STYLE, svg
 from analysis.record.attention_maps import SCORES, AttentionMaps, maps_by_step, read_maps
+from analysis.record.files import DamagedFile
 from analysis.tables.results import Results
 
 NAMED_FROM = 0.4  # the score from which on a head is called by the score's name
@@ -77,8 +78,11 @@ class DrawnMap:
 
     @classmethod
     def of(cls, name: str, path: Path) -> "DrawnMap":
-        """The maps in a file."""
-        maps = read_maps(path)
+        """The maps in a file; of one that is damaged, a sentence instead of the drawing."""
+        try:
+            maps = read_maps(path)
+        except DamagedFile as damage:
+            return cls(name, str(damage), "")
         return cls(name, head_summary(maps), svg(map_figure(maps)))
 
 

@@ -28,5 +28,6 @@ def template_environment() -> Environment:
 
 
 def render(template: str, contents: Mapping[str, object]) -> str:
-    """The text of a template with these contents."""
-    return template_environment().get_template(f"{template}.jinja").render(contents)
+    """The text of a template with these contents; it ends with a line end, as text that was not cut does."""
+    text = template_environment().get_template(f"{template}.jinja").render(contents)
+    return f"{text.rstrip()}\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis.record.files import replacing
+from analysis.record.files import Replacing, reading, replacing
 from analysis.record.layout import ATTENTION
 
 SCORES = ("previous_token", "induction")
@@ -35,7 +35,9 @@ class AttentionMaps:
         return max(heads, key=lambda entry: entry[2])
 
 
-def write_attention_maps(home: Path, when: str, maps: Sequence[AttentionMaps]) -> list[Path]:
+def write_attention_maps(
+    home: Path, when: str, maps: Sequence[AttentionMaps], replace: Replacing = replacing
+) -> list[Path]:
     """One complete file per sentence, with arrays `tokens`, `shares/layers.0`, `previous_token/layers.0`, …"""
     home.mkdir(exist_ok=True)
     paths = [home / f"{when}.{number}.npz" for number in range(len(maps))]
@@ -43,14 +45,14 @@ def write_attention_maps(home: Path, when: str, maps: Sequence[AttentionMaps]) -
         arrays = {f"shares/{layer}": shares.astype(np.float16) for layer, shares in sentence.shares.items()}
         for score, by_layer in sentence.scores.items():
             arrays |= {f"{score}/{layer}": values for layer, values in by_layer.items()}
-        with replacing(path) as part, part.open("wb") as file:
+        with replace(path) as part, part.open("wb") as file:
             np.savez_compressed(file, tokens=np.array(sentence.tokens, dtype=np.str_), **arrays)  # pyright: ignore[reportArgumentType]
     return paths
 
 
 def read_maps(path: Path) -> AttentionMaps:
-    """The arrays of a file `attention/<step>.<number>.npz`."""
-    with np.load(path, allow_pickle=False) as arrays:
+    """The arrays of a file `attention/<step>.<number>.npz`. Raises DamagedFile where it cannot be read."""
+    with reading(path), np.load(path, allow_pickle=False) as arrays:
         by_kind = {
             kind: {name.partition("/")[2]: arrays[name] for name in arrays if name.startswith(f"{kind}/")}
             for kind in ARRAYS

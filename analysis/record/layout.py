@@ -7,7 +7,8 @@ from pathlib import Path
 
 TRIALS, STUDIES, ARMS = "trials", "studies", "arms"  # the folders of a results folder; `arms` is a cache
 CONFIG, SUMMARY, LOG = "config.yaml", "summary.json", "trial.log"  # of a trial
-STREAM, HISTORY = "history.arrow", "history.parquet"  # of a trial while it runs, and once it is complete
+HISTORY, STREAMS = "history.parquet", "history*.arrow"  # of a complete trial; of each attempt that runs
+OUTCOME = "outcome.json"  # how an attempt ended
 CHECKPOINT, TIMING = "checkpoint.pt", "timing.json"  # of a trial that can continue; of one whose first steps are timed
 WEIGHTS, BEST = "weights.pt", "best.pt"  # the last weights, and those of the lowest validation loss
 ATTENTION, ATTEMPTS = "attention", "attempts"  # folders of a trial: its attention maps, what earlier attempts left
@@ -20,6 +21,15 @@ REPORT_FILES = (PAGE, MARKDOWN, EFFECTS, VERDICTS, MIRRORED)
 def trial_folder(results: str | Path, trial: str) -> Path:
     """The folder of the trial with this id."""
     return Path(results, TRIALS, trial)
+
+
+def stream_path(folder: Path, attempt: str = "") -> Path:
+    """The stream that one attempt at a trial writes, so that no two attempts ever write the same file.
+
+    >>> stream_path(Path("t"), "4f2a").name, stream_path(Path("t")).name
+    ('history.4f2a.arrow', 'history.arrow')
+    """
+    return folder / (f"history.{attempt}.arrow" if attempt else "history.arrow")
 
 
 def study_folder(results: str | Path, study: str) -> Path:

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from analysis.record.files import mapping_with, reading
+
 JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 Scalar: TypeAlias = bool | int | float | str | None
 Settings: TypeAlias = Mapping[str, JsonValue]
@@ -16,9 +18,10 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a thousand trials take
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-def read_yaml(path: Path) -> Any:
-    """The plain value in a YAML file."""
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
+def read_yaml(path: Path, *required: str) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises DamagedFile for anything else, and where a required key is missing."""
+    with reading(path):
+        return mapping_with(yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER), required)
 
 
 def yaml_text(value: object) -> str:

@@ -1,10 +1,12 @@
 """A study as it was run: `study.yaml`."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from analysis.record.files import DamagedFile, reading
 from analysis.record.layout import STUDIES, STUDY
 from analysis.record.plain import FORMAT, JsonValue, Settings, read_yaml, refuse_other_format, yaml_text
 from analysis.record.words import unknown_word
@@ -93,10 +95,11 @@ def study_text(study: StudyRecord) -> str:
 
 
 def read_study(home: Path) -> StudyRecord:
-    """The study in a folder `results/studies/<name>`. Raises ValueError for a study of another format."""
+    """The study in a folder `results/studies/<name>`. Raises ValueError for a study of another format, DamagedFile."""
     content = read_yaml(home / STUDY)
     refuse_other_format(home / STUDY, content)
-    return study_record(content)
+    with reading(home / STUDY):
+        return study_record(content)
 
 
 def study_names(results: str | Path) -> list[str]:
@@ -110,14 +113,15 @@ def study_names(results: str | Path) -> list[str]:
 
 
 def find_study(results: str | Path, study: str) -> Path:
-    """The folder of a study, by its own name or by the name of its folder.
+    """The folder of a study, by its own name or by that of its folder; damaged studies are found by the latter.
 
     Raises FileNotFoundError if there is none of that name, naming those there are.
     """
     homes = {name: Path(results, STUDIES, name) for name in study_names(results)}
     if study in homes:
         return homes[study]
-    homes_by_name = {read_study(home).name: home for home in homes.values()}
-    if study not in homes_by_name:
-        raise FileNotFoundError(f"{results}: {unknown_word('study', study, homes)}")
-    return homes_by_name[study]
+    for home in homes.values():
+        with suppress(DamagedFile):
+            if read_study(home).name == study:
+                return home
+    raise FileNotFoundError(f"{results}: {unknown_word('study', study, homes)}")

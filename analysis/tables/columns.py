@@ -24,8 +24,8 @@ class TypedFrame:
 class Trials(TypedFrame):
     """One row for each arm and seed of a study; after these columns, one for each setting, by its key.
 
-    `status` is finished, diverged, missing or excluded (by the study); `ended` is the status without exclusions;
-    `others_on_device` counts the other trials that may have run on its device meanwhile.
+    `status` is finished, diverged, missing, damaged or excluded (by the study); `ended` is the status without
+    exclusions; `others_on_device` counts the other trials that may have run on its device meanwhile.
     """
 
     trial: str

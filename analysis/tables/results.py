@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from analysis.record.flatten import flatten
-from analysis.record.history import declared_measures
-from analysis.record.layout import HISTORY, results_of, trial_folder
+from analysis.record.history import declared_measures, read_columns
+from analysis.record.layout import results_of, trial_folder
 from analysis.record.plain import JsonValue
 from analysis.record.study_file import ArmRecord, StudyRecord, TrialRecord, read_study
-from analysis.record.summary import COMPLETE, TrialSummary, read_summary
+from analysis.record.summary import COMPLETE, TrialSummary, read_summary, trial_damage
 from analysis.tables.columns import Trials, as_rows
 from analysis.tables.endpoints import reducer
 
@@ -129,8 +128,12 @@ def read_results(home: Path) -> Results:
     study, results = read_study(home), results_of(home)
     ids = dict.fromkeys(trial.id for trial in study.trials)
     summaries = {id: summary for id in ids if (summary := read_summary(trial_folder(results, id))) is not None}
+    damages = {id: trial_damage(trial_folder(results, id)) for id in ids if id not in summaries}
     settings = {label: arm_settings(arm) for label, arm in study.arms.items()}
-    rows = [_trial_row(trial, summaries.get(trial.id), study.exclude) | settings[trial.arm] for trial in study.trials]
+    rows = [
+        _trial_row(trial, summaries.get(trial.id), damages.get(trial.id, ""), study.exclude) | settings[trial.arm]
+        for trial in study.trials
+    ]
     measures: dict[str, dict[str, str]] = {}
     for id in summaries:
         measures |= declared_measures(trial_folder(results, id))
@@ -141,19 +144,16 @@ def read_results(home: Path) -> Results:
 def reduced_value(folder: Path, measure: str, reduction: str) -> float:
     """A trial's endpoint; NaN if the trial never measured it."""
     reduce = reducer(reduction)
-    with pq.ParquetFile(folder / HISTORY) as file:
-        if measure not in file.schema_arrow.names:
-            return float("nan")
-        values = file.read(columns=[measure])[measure].to_pandas().dropna()
+    table = read_columns(folder, [measure])
+    if measure not in table.column_names:
+        return float("nan")
+    values = table[measure].to_pandas().dropna()
     return float(reduce(values)) if len(values) else float("nan")
 
 
 def _history_columns(folder: Path, measures: Iterable[str]) -> pd.DataFrame:
     """A trial's steps, tokens and those of these measures that it has."""
-    with pq.ParquetFile(folder / HISTORY) as file:
-        recorded = set(file.schema_arrow.names)
-        columns = ["step", "tokens", *(name for name in measures if name in recorded)]
-        return file.read(columns=columns).to_pandas()
+    return read_columns(folder, ["step", "tokens", *measures]).to_pandas()
 
 
 def arm_settings(arm: ArmRecord) -> dict[str, JsonValue]:
@@ -161,8 +161,10 @@ def arm_settings(arm: ArmRecord) -> dict[str, JsonValue]:
     return flatten({key: value for key, value in arm.settings.items() if key not in NOT_SETTINGS})
 
 
-def _trial_row(trial: TrialRecord, summary: TrialSummary | None, excluded: Iterable[str]) -> dict[str, JsonValue]:
-    ended = summary.status if summary is not None else "missing"
+def _trial_row(
+    trial: TrialRecord, summary: TrialSummary | None, damage: str, excluded: Iterable[str]
+) -> dict[str, JsonValue]:
+    ended = summary.status if summary is not None else "damaged" if damage else "missing"
     status = "excluded" if any(trial.id.startswith(id) for id in excluded) else ended
     measured = {column: getattr(summary, column, None) for column in OF_SUMMARY}
     return {"trial": trial.id, "arm": trial.arm, "seed": trial.seed, "status": status, "ended": ended} | measured

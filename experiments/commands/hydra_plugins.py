@@ -22,8 +22,8 @@ from hydra.types import HydraContext, TaskFunction
 from omegaconf import DictConfig
 from rich.console import Console
 
-from analysis.record.layout import LOG, PAGE, SUMMARY, VERDICTS, ensure_results_folder, trial_folder
-from analysis.record.summary import read_summary
+from analysis.record.layout import EFFECTS, MARKDOWN, PAGE, SUMMARY, VERDICTS, ensure_results_folder, trial_folder
+from analysis.record.summary import COMPLETE, read_summary
 from experiments.commands.announce import plan_summary
 from experiments.commands.plan import (
     TIMED_STEPS,
@@ -37,13 +37,14 @@ from experiments.launch.devices import refuse_shared_devices
 from experiments.launch.queue import run_trials
 from experiments.launch.resources import refuse_full_disk
 from experiments.launch.smoke import memory_warning, refuse_failing_arms, take_smoke_steps
-from experiments.lifecycle.state import COMPLETE, trial_state
+from experiments.lifecycle.state import failure_text, trial_state
 from experiments.lifecycle.terminal import echo
 from experiments.settings.overrides import override_text
 from experiments.study.arm import ENDPOINTS
 from experiments.study.checks import refuse_unknown_exclusions
 from experiments.study.plan import Plan, plan_study
 from experiments.study.reuse import (
+    damaged_trials_note,
     missing_measures_note,
     refuse_changed_code,
     refuse_changed_measures,
@@ -88,10 +89,12 @@ class KnockoutSweeper(Sweeper):
         refuse_shared_devices(made.study, [made.arms[trial.arm] for trial in made.missing(results)], runtime)
         reopen_for_missing_measures(results, made, runtime.unmeasured)
         hydra = [line for line in self.settings.hydra.overrides.hydra if not line.startswith("hydra.mode=")]
+        damaged = damaged_trials_note(results, made)
         missing, home = write_study(
             results, made, [*_config_dir_options(self.settings), *hydra, *arguments], runtime.results
         )
         echo(plan_summary(made, len(missing)))
+        echo(damaged)
         echo(missing_measures_note(results, made))
         if runtime.failed == "leave":
             missing = [folder for folder in missing if trial_state(folder) != "failed"]
@@ -124,9 +127,19 @@ def _config_dir_options(settings: DictConfig) -> list[str]:
 
 
 def report_is_current(home: Path, trials: Iterable[Path]) -> bool:
-    """Whether the study's page has been written since the last of its trials ended."""
+    """Whether the study's page has been written since the last of its trials ended, and none of its files is cut."""
+    if not all(_ends_with_a_line(home / name) for name in (PAGE, MARKDOWN, EFFECTS, VERDICTS)):
+        return False
     page, ended = home / PAGE, [path.stat().st_mtime for trial in trials if (path := trial / SUMMARY).exists()]
     return page.exists() and page.stat().st_mtime >= max(ended, default=0.0)
+
+
+def _ends_with_a_line(path: Path) -> bool:
+    """Whether a file is text that ends as every text that is written whole does."""
+    try:
+        return path.read_text(encoding="utf-8").endswith("\n")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def exit_if_unfinished(trials: Iterable[Path]) -> None:
@@ -134,7 +147,7 @@ def exit_if_unfinished(trials: Iterable[Path]) -> None:
     states = {folder: found for folder in trials if (found := trial_state(folder)) not in COMPLETE}
     for folder, found in states.items():
         if found == "failed":
-            echo(f"failed: {folder / LOG}")
+            echo(f"failed: trial {folder.name}: {failure_text(folder)}")
     if states:
         failed = Counter(states.values())["failed"]
         others = f", {len(states) - failed} are not finished" if failed < len(states) else ""
@@ -183,6 +196,7 @@ class PlanSweeper(KnockoutSweeper):
         refuse_shared_devices(made.study, [made.arms[label] for label in missing.values()], runtime)
         echo(made.study["question"])
         echo(plan_summary(made, len(missing)))
+        echo(damaged_trials_note(results, made))
         echo("" if runtime.unmeasured == "again" else missing_measures_note(results, made))
         tried = take_smoke_steps(
             made.arms, dict.fromkeys(missing.values()) if runtime.smoke else [], runtime, TIMED_STEPS
@@ -221,7 +235,7 @@ class KnockoutLauncher(Launcher):
 
     def _returned(self, folder: Path) -> JobReturn:
         if read_summary(folder) is None:
-            error = RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
+            error = RuntimeError(f"trial {folder.name} failed: {failure_text(folder)}")
             return JobReturn(status=JobStatus.FAILED, _return_value=error)
         value = first_endpoint(folder, self.config.study.endpoints, self.config.hydra.sweeper)
         return JobReturn(status=JobStatus.COMPLETED, _return_value=value)

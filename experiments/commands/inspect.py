@@ -55,7 +55,7 @@ def draw_attention(folder: Path, prompts: list[str]) -> str:
 def _reopen(folder: Path) -> tuple[Config, Data, LanguageModeling]:
     """The trial with its weights, and a warning where its code has changed since it was trained."""
     config, data, task = reopen_trial(folder)
-    if inspect_model(config, data).code != config["code"]:
+    if inspect_model(dict(config), data).code != config["code"]:
         warning = f"warning: the code of trial {folder.name} has changed since it was trained"
         print(printable(warning), file=sys.stderr)
     return config, data, task

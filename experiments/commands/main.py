@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from analysis.record.files import os_error_text
 from experiments.lifecycle.terminal import printable
 
 # The module and function of each command, and its line in the help; a module is imported only for its own command.
@@ -44,7 +45,9 @@ def main() -> None:
         run(words)
     except BrokenPipeError:  # the reader of our output, such as `head`, has stopped reading
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        sys.exit(printable(f"knockout: {os_error_text(error)}"))
+    except ValueError as error:
         sys.exit(printable(f"knockout: {error}"))
 
 

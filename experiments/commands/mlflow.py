@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from mlflow import MlflowClient
 
+from analysis.record.files import DamagedFile
 from analysis.record.layout import DATABASE, EFFECTS, STUDIES
 from analysis.record.study_file import find_study
 from experiments.commands.arguments import command_parser
@@ -30,6 +31,12 @@ def sync(words: list[str]) -> None:
     failed: list[str] = []
     for name in given.studies or sorted(path.name for path in (given.results / STUDIES).glob("*/")):
         home = find_study(given.results, name)
+        try:
+            refresh_report(home)
+        except DamagedFile as damage:
+            print(f"warning: {damage}", file=sys.stderr)
+            failed.append(name)
+            continue
         with exclusive_lease(home, lambda: True) as mine:
             shown = mine and mirror_study(home, uri, lambda: True, (home / EFFECTS).exists, lambda: True)
         if shown is False:
@@ -38,6 +45,17 @@ def sync(words: list[str]) -> None:
             echo(f"{name}: {'in' if mine else 'being shown by another command in'} {uri}")
     if failed:
         raise ValueError(f"not in {uri}: {', '.join(failed)}")
+
+
+def refresh_report(home: Path) -> None:
+    """Write a study's page again if it has one, so that MLflow is sent effects of what the trials recorded.
+
+    Raises DamagedFile.
+    """
+    from analysis.page.report import write_report  # imports pandas and seaborn, which takes a second
+
+    if (home / EFFECTS).exists():
+        write_report(home)
 
 
 def pull(words: list[str]) -> None:

@@ -1,6 +1,5 @@
 """What a command would run, what that costs, and which effects it could detect."""
 
-import csv
 from collections.abc import Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -10,6 +9,7 @@ from rich.table import Table
 
 from analysis.findings.cautions import cautions
 from analysis.findings.coverage import StudyCoverage
+from analysis.record.files import DamagedFile, read_csv_rows
 from analysis.record.layout import EFFECTS, study_folder
 from analysis.record.study_file import ArmRecord
 from experiments.launch.devices import device_pool
@@ -85,7 +85,11 @@ def detectable_effects_text(made: Plan, results: Path) -> str:
     title = f"{pairs} seeds see, at power 0.8 after correction, {seen:.2f} standard deviations of paired differences"
     if not file.exists():
         return f"{title}; in units, once two seeds have finished"
-    with file.open(encoding="utf-8") as rows:
-        read = [row for row in csv.DictReader(rows) if row["sd_of_differences"] and row["low"]]
-    lines = [f"  {r['arm']}, {r['endpoint']}: {seen * float(r['sd_of_differences']):.3g} {r['unit']}" for r in read]
+    try:
+        rows = [
+            row for row in read_csv_rows(file, "sd_of_differences", "low") if row["sd_of_differences"] and row["low"]
+        ]
+    except DamagedFile as damage:
+        return f"{title}; the spread that trials have shown is unknown: {damage}"
+    lines = [f"  {r['arm']}, {r['endpoint']}: {seen * float(r['sd_of_differences']):.3g} {r['unit']}" for r in rows]
     return "\n".join([f"{title}:", *lines])

@@ -6,6 +6,7 @@ from analysis.page.compare import comparison_lines, settings_lines, shared_trial
 from analysis.page.paper import write_paper
 from analysis.page.report import write_page
 from analysis.page.several_studies import page_name, write_overview
+from analysis.record.files import DamagedFile
 from analysis.record.study_file import find_study, study_names
 from analysis.tables.results import Results, read_results
 from experiments.commands.arguments import command_parser
@@ -18,23 +19,37 @@ INDEX = "index"  # the name of the page of all studies
 def report(words: list[str]) -> None:
     """`knockout report [STUDY …]`: write the pages of these studies, or of all; print verdicts and paths.
 
-    Raises FileNotFoundError for a study that the results folder does not have, and for a folder without studies.
+    Raises FileNotFoundError for a study that the results folder does not have, and for a folder without studies;
+    ValueError, after all other pages are written, for studies with a damaged file.
     """
     parser = command_parser("report", "Write the pages of studies again from the results folder.")
     parser.add_argument("studies", nargs="*", help="names of studies (default: all); several get one joint page too")
     parser.add_argument("--format", default="page", choices=FORMATS, help="page, or paper: LaTeX, PDF, BibTeX")
     arguments = parser.parse_args(words)
     names = dict.fromkeys(arguments.studies or study_names(arguments.results))
-    studies = [read_results(find_study(arguments.results, name)) for name in names]
-    for study in studies:
-        path, verdicts = write_page(study)
-        echo(f"{verdicts}\nreport: {path.absolute()}")
-        if arguments.format == "paper":
-            echo(f"paper: {write_paper(study.home).absolute()}")
-    if not arguments.studies:
+    studies, damages = [], []
+    for name in names:
+        try:
+            study = read_results(find_study(arguments.results, name))
+            echo(_write_pages(study, arguments.format))
+            studies.append(study)
+        except DamagedFile as damage:
+            damages.append(str(damage))
+    if studies and not arguments.studies:
         echo(_write_index(studies))
     elif len(studies) > 1:
         echo(f"these {len(studies)} studies: {write_overview(studies, page_name(studies)).absolute()}")
+    if damages:
+        raise ValueError("\n".join(damages))
+
+
+def _write_pages(study: Results, wanted: str) -> str:
+    """Write a study's pages, and a paper's files if these are wanted; the verdicts, and where everything lies."""
+    path, verdicts = write_page(study)
+    lines = [verdicts, f"report: {path.absolute()}"]
+    if wanted == "paper":
+        lines.append(f"paper: {write_paper(study.home).absolute()}")
+    return "\n".join(lines)
 
 
 def _write_index(studies: Sequence[Results]) -> str:

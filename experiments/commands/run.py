@@ -18,13 +18,12 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig
 
-from analysis.record.layout import LOG
 from analysis.record.study_file import find_study, read_study
-from analysis.record.summary import read_summary
+from analysis.record.summary import COMPLETE, read_summary
 from experiments.commands.arguments import command_parser
 from experiments.commands.hydra_plugins import first_endpoint, register_hydra_plugins
 from experiments.launch.queue import run_trials
-from experiments.lifecycle.state import COMPLETE
+from experiments.lifecycle.state import failure_text
 from experiments.lifecycle.terminal import echo, printable
 from experiments.settings.errors import explain_error
 from experiments.settings.overrides import options_first, override_text, plugins_among, single_level_axes
@@ -165,7 +164,7 @@ def run_single_trial(config: DictConfig) -> float:
     """The task function that other launchers call, once per job: train the trial; its study's first endpoint."""
     folder = Path(config.trial) if config.trial else prepare_single_trial(config)
     if read_summary(folder) is None and run_trials([folder], config.runtime, beside=None).get(folder) not in COMPLETE:
-        raise RuntimeError(f"trial {folder.name} failed: see {folder / LOG}")
+        raise RuntimeError(f"trial {folder.name} failed: {failure_text(folder)}")
     return first_endpoint(folder, config.study.endpoints, HydraConfig.get().sweeper)
 
 

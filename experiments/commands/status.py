@@ -9,24 +9,34 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from analysis.record.layout import LOG, results_of, trial_folder
+from analysis.record.files import DamagedFile
+from analysis.record.layout import results_of, trial_folder
 from analysis.record.study_file import find_study, read_study, study_names
-from analysis.record.summary import TrialSummary, read_summary
+from analysis.record.summary import COMPLETE, TrialSummary, read_summary, trial_damage
 from experiments.commands.arguments import command_parser
 from experiments.lifecycle.lease import current_holder
-from experiments.lifecycle.state import COMPLETE, STATES, last_log_line, trial_state
+from experiments.lifecycle.state import STATES, failure_text, trial_state
 from experiments.lifecycle.terminal import printable
 
 
 def status(words: list[str]) -> None:
-    """`knockout status [STUDY …]`. Raises FileNotFoundError for a study there is not."""
+    """`knockout status [STUDY …]`. Raises FileNotFoundError for a study there is not.
+
+    A study whose file is damaged is named, and the others are shown; the status is 1 then.
+    """
     parser = command_parser("status", "How studies stand.")
     parser.add_argument("studies", nargs="*", help="which (default: all)")
     given = parser.parse_args(words)
     console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+    damages = []
     for name in given.studies or study_names(given.results):
-        for line in status_lines(find_study(given.results, name)):
-            console.print(printable(line) if isinstance(line, str) else line)
+        try:
+            for line in status_lines(find_study(given.results, name)):
+                console.print(printable(line) if isinstance(line, str) else line)
+        except DamagedFile as damage:
+            damages.append(str(damage))
+    if damages:
+        raise ValueError("\n".join(damages))
 
 
 def status_lines(home: Path) -> Iterable[Table | str]:
@@ -46,7 +56,9 @@ def status_lines(home: Path) -> Iterable[Table | str]:
             held = current_holder(folder)
             yield f"  running: {where}, by process {held.process} on {held.host}" if held else f"  running: {where}"
         if states[trial.id] == "failed":
-            yield f"  failed: {where}: {last_log_line(folder) or 'killed without a word'} ({folder / LOG})"
+            yield f"  failed: {where}: {failure_text(folder)}"
+        if states[trial.id] == "damaged":
+            yield f"  damaged: {where}: {trial_damage(folder)}"
     left = sum(counts[s] for s in STATES if s not in COMPLETE)
     if left:
         yield _time_left_text(

@@ -11,11 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from analysis.record.config_file import read_config
+from analysis.record.files import DamagedFile
 from analysis.record.history import declared_measures, read_history
 from analysis.record.layout import CONFIG, results_around, trial_folder
-from analysis.record.plain import read_yaml
 from analysis.record.study_file import find_study, read_study
-from analysis.record.summary import read_summary
+from analysis.record.summary import read_summary, trial_damage
 from experiments.commands.arguments import command_parser
 from experiments.lifecycle.environment import versions
 from experiments.lifecycle.terminal import echo
@@ -51,7 +52,10 @@ def verify(words: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
     given = parser.parse_args(words)
     study = read_study(find_study(given.results, given.study))
-    ended = sorted({trial.id for trial in study.trials if read_summary(trial_folder(given.results, trial.id))})
+    folders = {trial.id: trial_folder(given.results, trial.id) for trial in study.trials}
+    damages = [damage for folder in folders.values() if (damage := trial_damage(folder))]
+    echo("\n".join(damages))
+    ended = sorted(id for id, folder in folders.items() if read_summary(folder))
     if not ended or given.trials < 1:
         raise ValueError(f"{given.study} has {len(ended)} finished trials, of which {given.trials} cannot be verified")
     chosen = sorted(random.Random(given.seed).sample(ended, min(given.trials, len(ended))))
@@ -59,17 +63,23 @@ def verify(words: list[str]) -> None:
     wrong = [id for id in chosen if not _verify_trial(trial_folder(given.results, id))]
     if wrong:
         raise ValueError(f"not the same again: {', '.join(wrong)}")
+    if damages:
+        raise ValueError(f"{len(damages)} trials have a damaged record")
 
 
 def _verify_trial(folder: Path) -> bool:
     """Train a trial again elsewhere, and say how it compares."""
     from experiments.launch.queue import run_trials
 
+    try:
+        config = read_config(folder)
+    except DamagedFile as damage:
+        print(damage)
+        return False
     with tempfile.TemporaryDirectory(prefix="knockout-") as root:
         again = trial_folder(root, folder.name)
         again.mkdir(parents=True)
         shutil.copy(folder / CONFIG, again / CONFIG)
-        config = read_yaml(folder / CONFIG)
         plugins.refuse_plugins_inside(results_around(folder.resolve()), config["plugins"])
         try:
             plugins.load_recorded_plugins(config["plugins"])

@@ -50,7 +50,8 @@ class AttentionMap(ModelDiagnostic):
     def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         if not seen.attention:
             return
-        write_attention_maps(trial.recorder.folder / ATTENTION, str(trial.step), maps(trial, self.prompts, seen))
+        drawn, recorder = maps(trial, self.prompts, seen), trial.recorder
+        write_attention_maps(recorder.folder / ATTENTION, str(trial.step), drawn, recorder.replace)
         found = scores(trial.model)
         for name, heads in found.items():
             trial.recorder.record(f"attention_map/{name}", torch.stack(list(heads.values())).max())

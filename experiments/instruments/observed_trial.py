@@ -7,6 +7,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from analysis.record.files import Replacing
 from components.model import Decoder
 from experiments.data import Batch, Vocabulary
 from experiments.objective import Objective
@@ -16,6 +17,7 @@ class ValueRecorder(Protocol):
     """Where a diagnostic records the values of the measures that it declares."""
 
     folder: Path
+    replace: Replacing  # how a diagnostic writes files of its own into the folder
 
     def record(self, name: str, value: Tensor) -> None:
         """A value of a measure at the current step."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
 from experiments.study.arm import Arm
+from experiments.trial.build import Config
 
 VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
 
@@ -24,9 +24,9 @@ class DevicePool:
 
     free: Counter[str]
     trials: int
-    taken: dict[Any, list[str]] = field(default_factory=dict)
+    taken: dict[Hashable, list[str]] = field(default_factory=dict)
 
-    def take(self, trial: Any, devices: int) -> list[str] | None:
+    def take(self, trial: Hashable, devices: int) -> list[str] | None:
         """The names of so many devices, the least shared first, or None until enough are free."""
         if len(self.taken) >= self.trials:
             return None
@@ -38,7 +38,7 @@ class DevicePool:
         self.taken[trial] = names
         return names
 
-    def release(self, trial: Any) -> None:
+    def release(self, trial: Hashable) -> None:
         """The trial's devices are free again."""
         self.free.update(self.taken.pop(trial))
 
@@ -46,13 +46,13 @@ class DevicePool:
         """How many of so many trials may run on a device beside another, while all are free."""
         return min(trials, self.trials, max(self.free.values())) - 1
 
-    def shares_device(self, trial: Any) -> bool:
+    def shares_device(self, trial: Hashable) -> bool:
         """Whether another trial runs on a device of this one's."""
         own = set(self.taken[trial])
         return any(own & set(names) for other, names in self.taken.items() if other != trial)
 
 
-def device_pool(trainers: list[Mapping[str, Any]], runtime: Mapping[str, Any]) -> DevicePool:
+def device_pool(trainers: list[Config], runtime: Config) -> DevicePool:
     """What this machine has for trials with these settings.
 
     Raises ValueError if one of them asks for more devices than there are.
@@ -77,7 +77,7 @@ def visible_gpus() -> list[str]:
     return [str(number) for number in range(torch.cuda.device_count())]
 
 
-def refuse_shared_devices(study: Mapping[str, Any], arms: Sequence[Arm], runtime: Mapping[str, Any]) -> None:
+def refuse_shared_devices(study: Config, arms: Sequence[Arm], runtime: Config) -> None:
     """An endpoint that depends on what else runs on a device, where these arms' trials would run beside each other."""
     timed = [name for name in study["endpoints"] if any(arm.measures.get(name) == "alone" for arm in arms)]
     if timed and (

@@ -3,24 +3,30 @@
 import errno
 import multiprocessing
 import signal
-import socket
 import sys
+import tempfile
 import time
+import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from analysis.record.history import read_history
-from analysis.record.summary import read_summary
+from analysis.record.files import DamagedFile, disk_full_text
+from analysis.record.outcome import Outcome, read_outcome, write_outcome
+from analysis.record.summary import read_summary, trial_damage
 from experiments.launch.devices import VISIBLE_DEVICES
-from experiments.lifecycle.attempts import set_attempt_aside
+from experiments.lifecycle.attempts import recorded_step, set_attempt_aside
 from experiments.lifecycle.lease import Lease
-from experiments.lifecycle.state import STOPPED_STATUS, last_log_line
+from experiments.lifecycle.state import STOPPED_STATUS
 from experiments.trial.process import run_rank
 from experiments.trial.rank import Rank
+
+LOOPBACK = "lo" if sys.platform == "linux" else "lo0"
+INTERFACE_VARIABLES = ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")  # what the ranks of a trial, on one host, talk over
 
 
 @dataclass
@@ -31,76 +37,119 @@ class Attempt:
     lease: Lease
     processes: list[BaseProcess]
     started: float
+    rendezvous: Path
     needs_device_alone: bool = False
     shared_device: bool = False
     kill_reason: str = ""
 
     def refresh_lease(self) -> None:
-        """A sign of life; without a right to the trial any more, end it."""
+        """Refresh the lease; kill the trial if the lease was lost."""
         try:
             self.lease.refresh()
         except FileNotFoundError:
             self.kill("its folder is gone")
         if self.lease.was_taken_over():
-            self.kill("another command took it over, as this one gave no sign of life")
+            self.kill("another command took it over, as this one had not refreshed its lease")
 
     def poll(self) -> bool:
         """Whether a process still runs; when one failed, the others are ended."""
         running = [process for process in self.processes if process.is_alive()]
         codes = [process.exitcode for process in self.processes if process not in running]
         if running and any(code not in (0, STOPPED_STATUS) for code in codes):
-            self.kill("")
+            for process in running:
+                process.kill()
+        if not running:
+            self.rendezvous.unlink(missing_ok=True)
         return bool(running)
 
     def recorded_steps(self) -> int:
         """Optimizer steps on record."""
-        history = read_history(self.folder)
-        return 0 if history is None else history["step"][-1].as_py()
+        return recorded_step(self.folder) or 0
 
-    def outcome(self) -> tuple[str, str]:
-        """How it ended (finished, diverged, stopped, failed), and why if it failed."""
+    def outcome(self) -> Outcome:
+        """How it ended, once no process runs: as recorded by the process that ended it, and else recorded now.
+
+        The lease must be in force.
+        """
+        recorded = _recorded_outcome(self.folder)
         if (summary := read_summary(self.folder)) is not None:
-            return summary.status, ""
-        codes = [process.exitcode for process in self.processes if process.exitcode]
-        if codes and set(codes) == {STOPPED_STATUS} and not self.kill_reason:
-            return "stopped", last_log_line(self.folder)
-        return "failed", self.kill_reason or _failure_reason(codes, self.folder)
+            return Outcome(summary.status, summary.steps, note=recorded.note if recorded else "")
+        if recorded is not None:
+            return recorded
+        outcome = self._unrecorded_outcome()
+        with suppress(OSError):  # a full disk, or no folder any more: the launcher says it all the same
+            write_outcome(self.folder, outcome)
+        return outcome
+
+    def _unrecorded_outcome(self) -> Outcome:
+        """What the parent knows of processes that ended without a record."""
+        codes = [process.exitcode for process in self.processes]
+        rank, code = next(((rank, code) for rank, code in enumerate(codes) if code), (None, 0))
+        step = recorded_step(self.folder)
+        if self.kill_reason:
+            return Outcome("killed", step, self.kill_reason)
+        if code and code < 0:
+            return Outcome("killed", step, _signal_text(-code), rank)
+        if code == errno.ENOSPC:
+            return Outcome("failed", step, disk_full_text(self.folder), rank)
+        return Outcome("failed", step, trial_damage(self.folder) or f"exit status {code} without a record", rank)
 
     def ran_out_of_memory(self) -> bool:
-        """Whether it said that memory did not suffice."""
+        """Whether a process ended because memory did not suffice."""
         return any(process.exitcode == errno.ENOMEM for process in self.processes)
 
     def kill(self, reason: str) -> None:
-        """At once."""
+        """End all processes at once."""
         self.kill_reason = self.kill_reason or reason
         for process in self.processes:
             process.kill()
 
     def request_stop(self) -> None:
-        """Ask it to write down where it stands and to end."""
+        """Ask the processes to write a checkpoint and to end."""
         for process in self.processes:
             process.terminate()
 
 
-def start_attempt(
-    folder: Path, lease: Lease, names: Sequence[str], code: str, *, beside: int | None = 0, steps: int | None = None
-) -> Attempt:
-    """Start a trial's processes, one on each of these devices; what was left there is put aside.
+def _recorded_outcome(folder: Path) -> Outcome | None:
+    try:
+        return read_outcome(folder)
+    except DamagedFile:
+        return None
 
-    `beside` is how many other trials may run on a device of it, `recorded_steps` how many it takes, if not all.
+
+def _signal_text(number: int) -> str:
+    name = signal.Signals(number).name
+    return f"killed by {name}" + (", perhaps by the system for want of memory" if name == "SIGKILL" else "")
+
+
+def start_attempt(
+    lease: Lease, names: Sequence[str], code: str, *, beside: int | None = 0, steps: int | None = None
+) -> Attempt:
+    """Start the processes of the leased trial, one on each of these devices; what was left there is set aside.
+
+    `beside` is how many other trials may run on a device of it, `steps` how many steps it takes, if not all.
+    Raises LeaseLost if the lease is not in force any more.
     """
-    set_attempt_aside(folder)
-    port = _free_port()
-    processes = []
-    for rank in (Rank(number, len(names), beside) for number in range(len(names))):
-        place = {"LOCAL_RANK": rank.number, "NODE_RANK": 0, "WORLD_SIZE": rank.world, "MASTER_PORT": port}
-        environment = {key: str(value) for key, value in place.items()} if rank.world > 1 else {}
-        environment |= {"MASTER_ADDR": "127.0.0.1"} if rank.world > 1 else {}
-        environment |= {VISIBLE_DEVICES: ",".join(names)} if any(names) else {}
-        given = (folder, rank, environment, code, steps)
-        processes.append(_process_context().Process(target=run_rank, args=given, name=f"trial {folder.name}"))  # type: ignore[attr-defined]
-        processes[-1].start()
-    return Attempt(folder, lease, processes, time.monotonic())
+    set_attempt_aside(lease)
+    rendezvous = Path(tempfile.gettempdir(), f"knockout-{uuid.uuid4().hex}")
+    processes: list[BaseProcess] = []
+    for number in range(len(names)):
+        rank = Rank(number, len(names), beside, str(rendezvous))
+        environment = rank_environment(rank, names)
+        arguments = (lease, rank, environment, code, steps)
+        process = _process_context().Process(target=run_rank, args=arguments, name=f"trial {lease.folder.name}")  # type: ignore[attr-defined]
+        process.start()
+        processes.append(process)
+    return Attempt(lease.folder, lease, processes, time.monotonic(), rendezvous)
+
+
+def rank_environment(rank: Rank, names: Sequence[str]) -> dict[str, str]:
+    """The environment of a trial's process: the devices it sees, and which of several processes it is."""
+    visible = {VISIBLE_DEVICES: ",".join(names)} if any(names) else {}
+    if rank.world == 1:
+        return visible
+    place = {"LOCAL_RANK": str(rank.number), "NODE_RANK": "0", "WORLD_SIZE": str(rank.world)}
+    return visible | place | dict.fromkeys(INTERFACE_VARIABLES, LOOPBACK)
 
 
 @cache
@@ -114,17 +163,3 @@ def _process_context() -> BaseContext:
     context = multiprocessing.get_context(method)
     context.set_forkserver_preload(["experiments.trial.preload"])
     return context
-
-
-def _failure_reason(codes: Sequence[int], folder: Path) -> str:
-    """Why processes with these exit codes ended."""
-    if codes and codes[0] < 0:
-        name = signal.Signals(-codes[0]).name
-        return f"killed by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
-    return last_log_line(folder) or f"exit status {codes[0] if codes else 0} without a word"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

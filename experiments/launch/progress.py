@@ -16,7 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from experiments.lifecycle.state import COMPLETE
+from analysis.record.summary import COMPLETE
 from experiments.lifecycle.terminal import printable
 
 

@@ -9,31 +9,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
 
-from analysis.record.layout import CONFIG
-from analysis.record.plain import read_yaml
+from analysis.record.config_file import read_config
+from analysis.record.outcome import Outcome
 from analysis.record.summary import read_summary
 from experiments.launch.devices import DevicePool, device_pool
 from experiments.launch.process import Attempt, start_attempt
 from experiments.launch.progress import ProgressBoard
 from experiments.lifecycle.lease import HEARTBEAT_SECONDS, acquire, current_holder
-from experiments.lifecycle.state import last_log_line, trial_state
+from experiments.lifecycle.state import failure_text, trial_state
+from experiments.trial.build import Config
 
-STOP_GRACE_SECONDS = 30.0  # seconds that a trial has to write down where it stands
+STOP_GRACE_SECONDS = 30.0  # seconds that a trial has to write a checkpoint
+FAILURES = ("failed", "killed")
 
 
-def run_trials(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int | None = 0) -> dict[Path, str]:
+def run_trials(folders: Sequence[Path], runtime: Config, beside: int | None = 0) -> dict[Path, str]:
     """How each folder's trial ended: finished, diverged, stopped or failed; those that nobody started are left out.
 
-    `others_on_device` is how many trials of other commands may run on these devices, None where that is unknown.
+    `beside` is how many trials of other commands may run on these devices, None where that is unknown.
 
-    An interrupt stops the running trials, which write down where they stand, and is passed on; a second one ends
-    them at once. Raises ValueError if a trial asks for more devices than there are.
+    An interrupt stops the running trials, which write a checkpoint, and is passed on; a second one ends them at once.
+    Raises ValueError if a trial asks for more devices than there are.
     """
     if not folders:
         return {}
-    configs = {folder: read_yaml(folder / CONFIG) for folder in folders}
+    configs = {folder: read_config(folder) for folder in folders}
     devices = device_pool([config["trainer"] for config in configs.values()], runtime)
     with ProgressBoard(len(folders)) as board:
         crowd = None if beside is None else beside + devices.most_others_on_device(len(folders))
@@ -53,8 +54,8 @@ def run_trials(folders: Sequence[Path], runtime: Mapping[str, Any], beside: int 
 class TrialQueue:
     """Trials that wait, that run here, that others run, and that have ended."""
 
-    configs: Mapping[Path, Mapping[str, Any]]
-    runtime: Mapping[str, Any]
+    configs: Mapping[Path, Config]
+    runtime: Config
     devices: DevicePool
     board: ProgressBoard
     others_on_device: int | None
@@ -97,17 +98,16 @@ class TrialQueue:
             if lease is not None:
                 lease.release()
             return True
-        self.running.append(
-            start_attempt(folder, lease, names, self.configs[folder]["code"], beside=self.others_on_device)
-        )
-        self.running[-1].needs_device_alone = alone
+        attempt = start_attempt(lease, names, self.configs[folder]["code"], beside=self.others_on_device)
+        attempt.needs_device_alone = alone
+        self.running.append(attempt)
         self.board.trial_started(folder.name, self.configs[folder]["label"], trainer["max_steps"])
         for attempt in self.running:
             attempt.shared_device |= self.devices.shares_device(attempt.folder)
         return True
 
     def _wait_and_refresh(self) -> None:
-        """Wait until a trial ends, half a second at most; show signs of life; end what takes too long."""
+        """Wait until a trial ends, half a second at most; refresh leases; end what takes too long."""
         self.board.update_steps({attempt.folder.name: attempt.recorded_steps for attempt in self.running})
         wait([process.sentinel for attempt in self.running for process in attempt.processes], timeout=0.5)
         minutes = self.runtime["timeout_minutes"]
@@ -125,24 +125,27 @@ class TrialQueue:
         """A trial's processes are gone: it has ended, or is tried once more."""
         self.running.remove(attempt)
         self.devices.release(attempt.folder)
-        if attempt.lease.was_taken_over() and read_summary(attempt.folder) is None:
+        taken_over = attempt.folder.exists() and attempt.lease.was_taken_over()
+        if taken_over and read_summary(attempt.folder) is None:
             self.held_by_others.append(attempt.folder)
-            self.board.trial_will_retry(attempt.folder.name, attempt.kill_reason)
+            self.board.trial_will_retry(attempt.folder.name, attempt.kill_reason or "another command took it over")
             return
+        outcome = attempt.outcome()
         attempt.lease.release()
-        state, reason = attempt.outcome()
-        if state == "failed" and attempt.ran_out_of_memory() and attempt.shared_device:
+        failed = outcome.outcome in FAILURES
+        if failed and attempt.ran_out_of_memory() and attempt.shared_device:
             self.waiting_for_device_alone.append(attempt.folder)
-            self.board.trial_will_retry(attempt.folder.name, f"{reason}; it runs again when it can be alone")
+            self.board.trial_will_retry(attempt.folder.name, f"{outcome.reason}; it runs again when it can be alone")
             return
-        self.failures[attempt.folder] += state == "failed"
-        if state == "failed" and self.failures[attempt.folder] <= self.runtime["retries"]:
+        self.failures[attempt.folder] += failed
+        if failed and self.failures[attempt.folder] <= self.runtime["retries"]:
             self.waiting.append(attempt.folder)
-            self.board.trial_will_retry(attempt.folder.name, f"{reason}; it is tried again")
+            self.board.trial_will_retry(attempt.folder.name, f"{outcome.reason}; it is tried again")
             return
-        self._record_outcome(attempt.folder, state, reason)
+        self._record_outcome(attempt.folder, outcome)
 
-    def _record_outcome(self, folder: Path, state: str, reason: str) -> None:
+    def _record_outcome(self, folder: Path, outcome: Outcome) -> None:
+        state, reason = "failed" if outcome.outcome in FAILURES else outcome.outcome, outcome.reason or outcome.note
         self.outcomes[folder] = state
         self.board.trial_ended(folder.name, state, reason)
         failed = sum(state == "failed" for state in self.outcomes.values())
@@ -160,38 +163,36 @@ class TrialQueue:
             self.board.print_line(f"{len(self.held_by_others)} trials are left to the commands that train them")
             self.held_by_others.clear()
         for folder in list(self.held_by_others):
-            held = current_holder(folder) is not None  # before the summary: whoever ends in between has one
+            running = current_holder(folder) is not None  # before the summary: whoever ends in between has one
             summary = read_summary(folder)
-            if summary is None and held:
+            if summary is None and running:
                 continue
             self.held_by_others.remove(folder)
             if summary is None and (any(folder.glob("lease.*")) or trial_state(folder) == "stopped"):
                 self.waiting.append(folder)
                 continue
             self.board.trial_started(folder.name, f"{self.configs[folder]['label']} (elsewhere)", 0)
-            self._record_outcome(
-                folder, summary.status if summary else "failed", "" if summary else last_log_line(folder)
-            )
+            ended = Outcome(summary.status) if summary else Outcome("failed", reason=failure_text(folder))
+            self._record_outcome(folder, ended)
 
     def request_stop(self) -> None:
-        """Let running trials write down where they stand; an interrupt meanwhile ends them at once."""
+        """Let running trials write a checkpoint; an interrupt meanwhile ends them at once."""
         self.board.print_line(f"stopping {len(self.running)} trials; once more Ctrl-C ends them at once")
         for attempt in self.running:
             attempt.request_stop()
-        self.waiting, self.waiting_for_device_alone, self.held_by_others, deadline = (
-            [],
-            [],
-            [],
-            time.monotonic() + STOP_GRACE_SECONDS,
-        )
+        for never_started in (self.waiting, self.waiting_for_device_alone, self.held_by_others):
+            never_started.clear()
+        deadline = time.monotonic() + STOP_GRACE_SECONDS
         while self.running and time.monotonic() < deadline:
             self._wait_and_refresh()
 
     def kill_running(self) -> None:
-        """Whatever still runs is ended."""
+        """End whatever still runs, and record that."""
         for attempt in self.running:
             attempt.kill("interrupted")
         for attempt in self.running:
             for process in attempt.processes:
                 process.join()
+            if not attempt.lease.was_taken_over():
+                attempt.outcome()
             attempt.lease.release()

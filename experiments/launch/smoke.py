@@ -5,33 +5,30 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from analysis.record.layout import TIMING
 from experiments.instruments.cost import GB
 from experiments.launch.devices import device_pool
 from experiments.launch.process import start_attempt
 from experiments.launch.resources import free_memory
-from experiments.lifecycle.lease import Lease
-from experiments.lifecycle.state import last_log_line
+from experiments.lifecycle.lease import acquire
 from experiments.study.arm import Arm
 from experiments.study.write import write_trial_config
+from experiments.trial.build import Config
 
 SMOKE_WORTH_STEPS = 50  # times the steps tried that a trial must have to be tried
 
 
 @dataclass(frozen=True)
 class SmokeResult:
-    """Seconds a step of each arm that ran and the most bytes it held, and what the others said."""
+    """Of each arm that ran its seconds per step and its peak memory in bytes; of each that failed the reason."""
 
     seconds: dict[str, float]
     memory: dict[str, float]
     errors: dict[str, str]
 
 
-def take_smoke_steps(
-    arms: Mapping[str, Arm], labels: Iterable[str], runtime: Mapping[str, Any], steps: int
-) -> SmokeResult:
+def take_smoke_steps(arms: Mapping[str, Arm], labels: Iterable[str], runtime: Config, steps: int) -> SmokeResult:
     """Take these steps with these arms, one after the other, and keep nothing."""
     tried = SmokeResult({}, {}, {})
     with tempfile.TemporaryDirectory(prefix="knockout-") as root:
@@ -43,18 +40,20 @@ def take_smoke_steps(
             write_trial_config(folder, config | {"label": label, "data": data})
             devices = device_pool([config["trainer"]], runtime)
             names = devices.take(folder, config["trainer"]["devices"]) or []
-            attempt = start_attempt(folder, Lease(folder, 0), names, config["code"], steps=steps)
+            lease = acquire(folder)
+            assert lease is not None, "nobody else knows of a temporary folder"
+            attempt = start_attempt(lease, names, config["code"], steps=steps)
             while attempt.poll():
                 attempt.processes[0].join(0.2)
             if (folder / TIMING).exists():
                 taken = json.loads((folder / TIMING).read_text(encoding="utf-8"))
                 tried.seconds[label], tried.memory[label] = taken["seconds"], taken["memory"]
             else:
-                tried.errors[label] = attempt.outcome()[1] or last_log_line(folder)
+                tried.errors[label] = attempt.outcome().reason
     return tried
 
 
-def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Mapping[str, Any]) -> SmokeResult:
+def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime: Config) -> SmokeResult:
     """What the arms that have long trials to train take. Raises ValueError if one cannot take its first steps."""
     steps = runtime["smoke"]
     long = [
@@ -64,15 +63,15 @@ def refuse_failing_arms(arms: Mapping[str, Arm], missing: Iterable[str], runtime
     ]
     tried = take_smoke_steps(arms, long if steps else [], runtime, steps)
     if tried.errors:
-        told = "\n".join(f"  {label}: {reason}" for label, reason in tried.errors.items())
+        reasons = "\n".join(f"  {label}: {reason}" for label, reason in tried.errors.items())
         raise ValueError(
-            f"{len(tried.errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{told}\n"
+            f"{len(tried.errors)} of {len(long)} arms fail within {steps} steps, so nothing was trained:\n{reasons}\n"
             "mend them or leave them out; runtime.smoke=0 trains the others all the same"
         )
     return tried
 
 
-def memory_warning(arms: Mapping[str, Arm], tried: SmokeResult, runtime: Mapping[str, Any]) -> str:
+def memory_warning(arms: Mapping[str, Arm], tried: SmokeResult, runtime: Config) -> str:
     """A line if as many trials at a time as there are places would need more memory than is free; else nothing."""
     if not tried.memory:
         return ""

@@ -12,6 +12,7 @@ from omegaconf.errors import (
     ValidationError,
 )
 
+from analysis.record.files import os_error_text
 from components.registry import kinds, unknown
 from experiments.settings.overrides import USER_KEYS
 from experiments.settings.schema import KINDS
@@ -106,5 +107,5 @@ EXPLANATIONS = {
     OmegaConfBaseException: _explain_setting,
     ValueError: _error_text,
     KeyError: _error_text,
-    OSError: _error_text,
+    OSError: os_error_text,
 }

@@ -6,12 +6,13 @@ Kept in the results folder by a hash of all that it follows from, so that a fini
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from analysis.record.files import write_text
+from analysis.record.files import DamagedFile, read_json, reading, write_text
 from analysis.record.layout import ARMS
 from experiments.lifecycle.environment import ROOT, versions
 from experiments.settings.plugins import LOADED
@@ -41,13 +42,16 @@ def cached_facts(config: Mapping[str, Any], content: str, inspect_arm: Callable[
     own["runtime"] = {}
     text = json.dumps([own, content, _source_digest(), versions()], sort_keys=True)
     path = results / ARMS / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
-    if path.exists():
-        return ArmFacts(**json.loads(path.read_text(encoding="utf-8")))
-    found = inspect_arm()
+    with suppress(FileNotFoundError, DamagedFile):  # a damaged cache is made again
+        facts = read_json(path, *(field.name for field in fields(ArmFacts)))
+        with reading(path):
+            return ArmFacts(**facts)
+    inspected = inspect_arm()
     if results.exists():
-        path.parent.mkdir(exist_ok=True)
-        write_text(path, json.dumps(asdict(found)))
-    return found
+        with suppress(OSError):  # nothing depends on a cache
+            path.parent.mkdir(exist_ok=True)
+            write_text(path, json.dumps(asdict(inspected)))
+    return inspected
 
 
 @cache

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from analysis.record.config_file import read_config
 from analysis.record.history import declared_measures, history_columns
-from analysis.record.layout import CONFIG, trial_folder
-from analysis.record.plain import read_yaml
-from analysis.record.summary import read_summary
+from analysis.record.layout import trial_folder
+from analysis.record.summary import read_summary, trial_damage
 from experiments.lifecycle.attempts import set_attempt_aside
 from experiments.lifecycle.lease import acquire
 from experiments.study.plan import Plan, PlannedTrial
@@ -28,7 +28,7 @@ def refuse_changed_measures(results: Path, made: Plan, accepted: str, wish: str)
 
     Not if `accepted` is `any`, nor if `wish` is `again`, since they are then measured anew.
     """
-    names = {trial.id: changed_measures(results / "trials" / trial.id, made, trial) for trial in made.trials}
+    names = {trial.id: changed_measures(trial_folder(results, trial.id), made, trial) for trial in made.trials}
     changed = {id: measures for id, measures in names.items() if measures}
     if changed and accepted != "any" and wish != "again":
         measures = ", ".join(sorted(set().union(*changed.values())))
@@ -59,10 +59,17 @@ def reopen_for_missing_measures(results: Path, made: Plan, wish: str) -> None:
         done = read_summary(folder) is not None
         lacking = done and set(made.arms[trial.arm].measures) - set(history_columns(folder))
         if (lacking or changed_measures(folder, made, trial)) and (lease := acquire(folder)) is not None:
-            before = read_yaml(folder / CONFIG)["diagnostic"]
+            before = read_config(folder)["diagnostic"]
             trial.config["diagnostic"] = before | trial.config["diagnostic"]  # no other study loses what it measured
-            set_attempt_aside(folder)
+            set_attempt_aside(lease)
             lease.release()
+
+
+def damaged_trials_note(results: Path, made: Plan) -> str:
+    """A line per trial that was complete and whose record is damaged, so that it is trained again; else nothing."""
+    damages = {trial.id: trial_damage(trial_folder(results, trial.id)) for trial in made.trials}
+    lines = [f"trial {id} is set aside and trained again: {damage}" for id, damage in damages.items() if damage]
+    return "\n".join(lines)
 
 
 def missing_measures_note(results: Path, made: Plan) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from omegaconf import DictConfig
 
-from analysis.record.files import write_text
+from analysis.record.files import DamagedFile, write_text
 from analysis.record.layout import (
     CONFIG,
     REPORT_FILES,
@@ -55,7 +55,7 @@ def write_study(results: Path, made: Plan, command: Sequence[str], named: str) -
     home.mkdir(exist_ok=True)
     study = _study_record(made, command, shlex.join(["knockout", "report", home.name, "--results", named]))
     text = study_text(_with_changes_after_results(home, study))
-    if not (home / STUDY).exists() or (home / STUDY).read_text(encoding="utf-8") != text:
+    if not (home / STUDY).exists() or (home / STUDY).read_bytes() != text.encode():
         for name in REPORT_FILES:
             (home / name).unlink(missing_ok=True)
         write_text(home / STUDY, text)
@@ -74,9 +74,13 @@ def _with_changes_after_results(home: Path, study: StudyRecord) -> StudyRecord:
     """The study with what it has changed since its results could be seen: the number of seeds, or a declaration."""
     if not (home / STUDY).exists():
         return study
-    before = read_study(home)
+    seen = (home / VERDICTS).exists()
+    try:
+        before = read_study(home)
+    except DamagedFile as damage:
+        return replace(study, changed=[f"perhaps anything: {damage}"]) if seen else study
     extended, changed = list(before.extended), list(before.changed)
-    if (home / VERDICTS).exists():
+    if seen:
         changed += [key for key in DECLARED_BEFORE if getattr(before, key) != getattr(study, key)]
         if set(before.seeds) < set(study.seeds):
             extended.append(len(before.seeds))

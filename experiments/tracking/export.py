@@ -8,9 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from analysis.record.config_file import read_config
 from analysis.record.flatten import flatten
-from analysis.record.layout import CONFIG
-from analysis.record.plain import read_yaml
 
 NOT_PARAMETERS = ("label", "git", "asked_by", "runtime")
 
@@ -36,14 +35,14 @@ def run_parameters(folder: Path) -> Iterator[Any]:
     """A trial's settings by their names; seeds and parts too, not what changes no number."""
     from mlflow.entities import Param
 
-    config = read_yaml(folder / CONFIG)
+    config = read_config(folder)
     for key, value in flatten({key: value for key, value in config.items() if key not in NOT_PARAMETERS}).items():
         yield Param(mlflow_name(key), str(value)[:VALUE_LENGTH])
 
 
 def step_stride(folder: Path) -> int:
     """Every how many steps a value is sent, for about `POINTS_PER_CURVE` points of a curve."""
-    config = read_yaml(folder / CONFIG)
+    config = read_config(folder)
     return max(1, config["trainer"]["max_steps"] // POINTS_PER_CURVE)
 
 

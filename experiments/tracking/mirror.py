@@ -47,7 +47,9 @@ class Mirror:
     def is_complete(self) -> bool:
         """Whether MLflow has been shown the whole study, report and all."""
         marks = self.home / MIRRORED
-        return self.off or (marks.exists() and self.uri in marks.read_text(encoding="utf-8").splitlines())
+        if self.off or not marks.is_file():
+            return self.off
+        return self.uri in marks.read_text(encoding="utf-8", errors="replace").splitlines()
 
     def __enter__(self) -> "Mirror":
         if not self.off:

@@ -1,20 +1,21 @@
 """A study's trials as runs in MLflow: what they are called, what they carry, which values they have been sent."""
 
-import csv
+import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mlflow import MlflowClient
 
+from analysis.record.config_file import read_config
+from analysis.record.files import DamagedFile, read_csv_rows
 from analysis.record.history import read_history
-from analysis.record.layout import ARTIFACTS, CONFIG, EFFECTS, PAGE, results_of, trial_folder
-from analysis.record.plain import read_yaml
+from analysis.record.layout import ARTIFACTS, EFFECTS, PAGE, results_of, trial_folder
 from analysis.record.study_file import TrialRecord, read_study
-from analysis.record.summary import read_summary
-from experiments.lifecycle.state import COMPLETE, trial_state
+from analysis.record.summary import COMPLETE, read_summary
+from experiments.lifecycle.state import trial_state
 from experiments.tracking.export import history_points, mlflow_name, run_parameters, step_stride
 
 METRICS_PER_BATCH, PARAMETERS_PER_BATCH = 1000, 100  # metrics and parameters that MLflow takes at once
@@ -22,6 +23,7 @@ METRICS_PER_BATCH, PARAMETERS_PER_BATCH = 1000, 100  # metrics and parameters th
 
 RUN_STATUS = {
     "finished": "FINISHED", "diverged": "FINISHED", "running": "RUNNING", "stopped": "KILLED", "failed": "FAILED",
+    "damaged": "FAILED",
 }  # fmt: skip
 
 
@@ -47,6 +49,7 @@ class MlflowStudy:
     experiment: str
     parent: str
     children: list[TrialRun]
+    warned: set[str] = field(default_factory=set)
 
     @classmethod
     def of(cls, home: Path, uri: str) -> "MlflowStudy":
@@ -79,11 +82,21 @@ class MlflowStudy:
             now = trial_state(child.folder)
             if now == "left" or (now == child.state and now in COMPLETE):
                 continue
-            if not child.run:
-                self._create_run(child)
-            self._send_history(child)
+            try:
+                if not child.run:
+                    self._create_run(child)
+                if now != "damaged":
+                    self._send_history(child)
+            except DamagedFile as damage:
+                self._warn_once(str(damage))
+                continue
             if now != child.state:
                 self._set_state(child, now)
+
+    def _warn_once(self, damage: str) -> None:
+        if damage not in self.warned:
+            self.warned.add(damage)
+            print(f"warning: MLflow is not sent all of this: {damage}", file=sys.stderr)
 
     def _create_run(self, child: TrialRun) -> None:
         name = f"{child.tags['arm']} · seed {child.tags['seed']}"
@@ -136,8 +149,7 @@ class MlflowStudy:
         )
 
     def _log_effects(self) -> None:
-        with (self.home / EFFECTS).open(encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
+        rows = read_csv_rows(self.home / EFFECTS)
         logged = self.client.get_run(self.parent).data.metrics
         for row in rows:
             name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
@@ -162,7 +174,10 @@ def _trial_run(home: Path, study: str, parent: str, trial: TrialRecord) -> Trial
     """A trial's run: one that another study asked for first says so."""
     folder = trial_folder(results_of(home), trial.id)
     tags = {"mlflow.parentRunId": parent, "study": study, "arm": trial.arm, "seed": str(trial.seed)}
-    config = read_yaml(folder / CONFIG) if (folder / CONFIG).exists() else {}
+    try:
+        config = read_config(folder)
+    except (FileNotFoundError, DamagedFile):
+        config = {}
     first = config.get("asked_by", study)
     tags |= {"trial": trial.id} | ({"reused_from": first} if first != study else {})
     return TrialRun(f"{trial.arm} · seed {trial.seed} {trial.id}", tags, folder)

@@ -1,7 +1,6 @@
 """How diagnostics see a trial: Lightning's hooks, and one look at the model for all that want one at this step."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import lightning as L
 import torch
@@ -23,21 +22,21 @@ class DiagnosticCallback(L.Callback):
         self.model_diagnostics = [each for each in diagnostics if isinstance(each, ModelDiagnostic)]
         self._batch: Batch | None = None
 
-    def on_fit_start(self, trainer: L.Trainer, pl_module: Any) -> None:
+    def on_fit_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         for diagnostic in self.diagnostics:
             diagnostic.on_fit_start(self.task)
 
-    def on_train_start(self, trainer: L.Trainer, pl_module: Any) -> None:
+    def on_train_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         if self.task.checkpoint is None:
             self.task.recorder.begin_step(0, 0)
             self.inspect()
 
-    def on_before_optimizer_step(self, trainer: L.Trainer, pl_module: Any, optimizer: Optimizer) -> None:
+    def on_before_optimizer_step(self, trainer: L.Trainer, pl_module: L.LightningModule, optimizer: Optimizer) -> None:
         for diagnostic in self.diagnostics:
             diagnostic.on_before_optimizer_step(self.task)
 
     def on_train_batch_end(
-        self, trainer: L.Trainer, pl_module: Any, outputs: Any, batch: Batch, batch_idx: int
+        self, trainer: L.Trainer, pl_module: L.LightningModule, outputs: object, batch: Batch, batch_idx: int
     ) -> None:
         if (batch_idx + 1) % trainer.accumulate_grad_batches == 0:
             for diagnostic in self.diagnostics:
@@ -45,7 +44,7 @@ class DiagnosticCallback(L.Callback):
             self.inspect()
 
     @torch.no_grad()
-    def on_train_end(self, trainer: L.Trainer, pl_module: Any) -> None:
+    def on_train_end(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         self.task.eval()
         for diagnostic in [] if self.task.recorder.diverged is not None else self.diagnostics:
             diagnostic.on_train_end(self.task)
@@ -75,9 +74,9 @@ class DiagnosticCallback(L.Callback):
             first = self.task.held_out(self.task.model.sizes.context)[0]
             self._batch = Batch.of(first.inputs[:SEQUENCES], first.targets[:SEQUENCES])
         with torch.backends.cudnn.flags(enabled=False):  # whose recurrent cells have no gradient outside of training
-            found = trace_forward(self.task.model, self._batch.inputs)
-        found.losses = self.task.objective(found.logits, self._batch.targets)
-        return found
+            trace = trace_forward(self.task.model, self._batch.inputs)
+        trace.losses = self.task.objective(trace.logits, self._batch.targets)
+        return trace
 
     @torch.no_grad()
     def _show(self, due: Sequence[ModelDiagnostic], seen: ForwardTrace) -> None:

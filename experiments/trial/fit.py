@@ -1,18 +1,16 @@
 """The numbers of a trial: its task out of a configuration, and the steps that train it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import lightning as L
 from lightning.fabric.plugins.environments.lightning import LightningEnvironment
-from lightning.pytorch.strategies import DDPStrategy
 from torch.utils.data import DataLoader
 
 from experiments.trial import build
 from experiments.trial.batches import DrawnBatches, validation_batches
 from experiments.trial.checkpoint import Checkpoint
 from experiments.trial.language_modeling import LanguageModeling
-from experiments.trial.rank import Rank
+from experiments.trial.rank import FileRendezvousDDP, Rank
 
 OWN_TRAINER_KEYS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 
@@ -44,8 +42,8 @@ def fit(config: build.Config, task: LanguageModeling, data: build.Data, callback
     given = {key: value for key, value in config["trainer"].items() if key not in OWN_TRAINER_KEYS}
     given["max_steps"] -= task.first
     del given["val_check_interval"]
-    many: Any = task.rank.world > 1
-    strategy = DDPStrategy(cluster_environment=LightningEnvironment()) if many else "auto"
+    many = task.rank.world > 1
+    strategy = FileRendezvousDDP(task.rank) if many else "auto"
     trainer = L.Trainer(
         **given, devices=task.rank.world, strategy=strategy, callbacks=list(callbacks),
         plugins=None if many else [LightningEnvironment()], use_distributed_sampler=False, limit_val_batches=0,

@@ -11,36 +11,43 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
-from analysis.record.history import STREAM, complete_batches, stream_batches
+from analysis.record.files import Replacing, replacing
+from analysis.record.history import complete_batches, stream_batches
+from analysis.record.layout import stream_path
 from analysis.record.measure import Measure
 
 
 class Recorder:
     """Collects values and writes them in rows, one for each optimizer step.
 
-    Tensors are kept as they are until a flush, so that recording does not wait for the device.
+    Tensors are kept as they are until a flush, so that recording does not wait for the device. `attempt` names the
+    stream, and `replace` gives other files of the trial their names, if the attempt may still write.
     """
 
-    def __init__(self, folder: Path, measures: Sequence[Measure], before: bytes | None = None, every: int = 50) -> None:
+    def __init__(
+        self, folder: Path, measures: Sequence[Measure], before: bytes | None = None, every: int = 50,
+        *, attempt: str = "", replace: Replacing = replacing,
+    ) -> None:  # fmt: skip
         axes = [pa.field("step", pa.int64()), pa.field("tokens", pa.int64())]
-        self.folder, self.every = folder, every
+        self.folder, self.every, self.replace = folder, every, replace
+        self.stream = stream_path(folder, attempt)
         self.schema = pa.schema([*axes, *(measure.field() for measure in measures)])
         self.diverged: int | None = None
         self._known = {measure.name for measure in measures}
         self._rows: dict[int, dict[str, list[Tensor]]] = {}
         self._tokens: dict[int, int] = {}
-        self._writer = pa.ipc.new_stream(str(folder / STREAM), self.schema)
+        self._writer = pa.ipc.new_stream(str(self.stream), self.schema)
         for batch in complete_batches(pa.BufferReader(before)) if before else ():
             self._writer.write_table(_with_schema(self.schema, pa.Table.from_batches([batch])))
 
     def stream_bytes(self) -> bytes:
         """Everything recorded until now, as a stream without its end."""
         self.flush()
-        return (self.folder / STREAM).read_bytes()
+        return self.stream.read_bytes()
 
     def series(self, name: str) -> Tensor:
         """All values of a measure so far, in order of steps; float64."""
-        written = [batch[name].drop_null().to_pylist() for batch in stream_batches(self.folder / STREAM)]
+        written = [batch[name].drop_null().to_pylist() for batch in stream_batches(self.stream)]
         waiting = [_mean(row[name]).item() for row in self._rows.values() if name in row]
         return torch.tensor([*(value for column in written for value in column), *waiting], dtype=torch.float64)
 
@@ -98,11 +105,11 @@ def _mean(values: list[Tensor]) -> Tensor:
 
 def _fetch(values: list[Tensor]) -> list[float]:
     """Fetched from each device at once."""
-    found: dict[int, float] = {}
+    fetched: dict[int, float] = {}
     for device in {value.device for value in values}:
         places = [place for place, value in enumerate(values) if value.device == device]
-        found |= zip(places, torch.stack([values[place] for place in places]).tolist(), strict=True)
-    return [found[place] for place in range(len(values))]
+        fetched |= zip(places, torch.stack([values[place] for place in places]).tolist(), strict=True)
+    return [fetched[place] for place in range(len(values))]
 
 
 def _with_schema(schema: pa.Schema, table: pa.Table) -> pa.Table:

@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+from analysis.record.files import write_text
 from analysis.record.layout import TIMING
 from experiments.instruments.cost import peak_memory
 from experiments.trial.checkpoint import Stopped
@@ -24,6 +25,6 @@ class StepTimer:
         now = time.monotonic()
         if task.step >= min(self.steps, task.steps):
             taken = {"seconds": now - self._last, "memory": peak_memory(task.device)}
-            (self.folder / TIMING).write_text(json.dumps(taken), encoding="utf-8")
+            write_text(self.folder / TIMING, json.dumps(taken))
             raise Stopped(f"these were {task.step} steps")
         self._last = now

@@ -13,8 +13,8 @@ import torch
 import yaml
 from torch import nn
 
-from analysis.record.history import STREAM, read_history
-from analysis.record.layout import HISTORY
+from analysis.record.history import read_history
+from analysis.record.layout import HISTORY, stream_path
 from analysis.record.measure import TRAINING
 from components.model import Decoder
 from experiments.data import IGNORED, Batch, datas
@@ -156,10 +156,10 @@ def test_a_torn_stream_reads_up_to_where_it_was_torn(tmp_path: Path) -> None:
         for step in range(8):
             recorder.begin_step(step, step)
             recorder.record("train/loss", torch.tensor(float(step)))
-    whole = (tmp_path / STREAM).read_bytes()
+    whole = stream_path(tmp_path).read_bytes()
     steps = []
     for end in range(0, len(whole), 7):
-        (tmp_path / STREAM).write_bytes(whole[:end])
+        stream_path(tmp_path).write_bytes(whole[:end])
         history = read_history(tmp_path)
         steps.append(0 if history is None else len(history))
     assert steps == sorted(steps)
