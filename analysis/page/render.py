@@ -12,7 +12,7 @@ from analysis.page.format import interval_text, markdown_cell, plain_number, sig
 def template_environment() -> Environment:
     """The templates, and how they write numbers."""
     made = Environment(
-        loader=PackageLoader("analysis"),
+        loader=PackageLoader("analysis.page"),
         autoescape=lambda name: bool(name and ".html" in name),
         undefined=StrictUndefined,
         trim_blocks=True,
