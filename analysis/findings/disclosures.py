@@ -8,6 +8,7 @@ from analysis.findings.coverage import StudyCoverage
 from analysis.findings.judgement import ALPHA, Judgement
 from analysis.findings.verdict import Verdict
 from analysis.record.summary import read_summary
+from analysis.statistics.comparability import arms_seeing_future, differing_facets, incomparable_reason
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
 from analysis.statistics.summary import arm_costs, settings_that_differ
@@ -37,10 +38,8 @@ def disclosures(results: Results) -> list[str]:
         *_unmatched_sizes(results),
         *_unequal_tokens(results),
         *_changes_after_results(results),
-        *(
-            f"{arm} sees the future: a causal language model under the full mask"
-            for arm in _arms_that_see_the_future(results)
-        ),
+        *_answers_in_sight(results),
+        *_incomparable_endpoints(results),
         *_exact_test_note(results),
         *_tuning_notes(results),
     ]
@@ -48,7 +47,9 @@ def disclosures(results: Results) -> list[str]:
 
 def _exact_test_note(results: Results) -> list[str]:
     """Whether exact tests, which endpoints of 0 and 1 rest on, can decide anything with so many seeds."""
-    seeds, rows_ = len(results.study["seeds"]), len(results.endpoints) * (len(results.arms) - 1)
+    compared = ((arm, m) for m in results.endpoints for arm in results.arms[1:])
+    rows_ = sum(not incomparable_reason(results, arm, measure) for arm, measure in compared)
+    seeds = len(results.study["seeds"])
     fewest = pairs_for_exact(ALPHA / max(1, rows_))
     if not rows_ or seeds >= fewest:
         return []
@@ -131,11 +132,24 @@ def _changes_after_results(results: Results) -> list[str]:
     return [*lines, *[f"changed after the results could be seen, so not said before them: {changed}"] * bool(changed)]
 
 
-def _arms_that_see_the_future(results: Results) -> list[str]:
-    trials = results.trials
-    if not {"mask", "objective"} <= set(trials.columns):
-        return []
-    return list(trials.arm[(trials["mask"] == "full") & (trials["objective"] == "causal_lm")].unique())
+def _answers_in_sight(results: Results) -> list[str]:
+    """Arms whose models read what they should not, as was found by changing it before anything trained."""
+    outcome = "which this study allows" if results.study.get("allow_seeing_future") else "so it is in no comparison"
+    future = "{} sees the future: a later token changes what its model says of an earlier one, {}"
+    batch = "{} reads across a batch: another sequence of the batch changes what its model says of this one"
+    unknown = "{}: whether its model sees the future could not be tried: {}"
+    arms = results.study["arms"].items()
+    return [
+        *(future.format(arm, outcome) for arm in arms_seeing_future(results)),
+        *(batch.format(label) for label, arm in arms if arm.get("reads_across_batch")),
+        *(unknown.format(label, arm["untried"]) for label, arm in arms if arm.get("untried")),
+    ]
+
+
+def _incomparable_endpoints(results: Results) -> list[str]:
+    """Endpoints of arms that are about something else than the baseline's, with the reason."""
+    found = ((m, arm, differing_facets(results, arm, m)) for m in results.endpoints for arm in results.arms[1:])
+    return [f"{measure} under {arm} is not compared: {reason}" for measure, arm, reason in found if reason]
 
 
 def _absence_note(trial: Mapping[str, Any], excluded: Mapping[Any, str]) -> str:

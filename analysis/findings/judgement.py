@@ -18,13 +18,17 @@ class Judgement(StrEnum):
     equivalent = "equivalent"
     different = "different"
     undecided = "undecided"
+    incomparable = "incomparable"
 
 
 def judge(expected: str, row: Mapping[str, Any], within: bool, margin: float | None) -> Judgement:
     """`lower` and `higher` need a Holm-corrected p below 0.05 with that sign, `same` an equivalence within the margin.
 
-    A difference is contradicted by the opposite one, `same` by one whose whole interval lies beyond the margin.
+    A difference is contradicted by the opposite one, `same` by one whose whole interval lies beyond the margin. Numbers
+    that are not about the same thing are `incomparable`, whatever was expected.
     """
+    if row["incomparable"]:
+        return Judgement.incomparable
     seen, direction = row["p_holm"] < ALPHA, "higher" if row["effect"] > 0 else "lower"
     if row["identical"]:
         return Judgement.supported if expected == "same" else Judgement.identical

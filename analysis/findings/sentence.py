@@ -28,6 +28,9 @@ class FindingSentence:
         row, subject = self.row, f"{self.row['endpoint']} under {self.row['arm']}"
         if row["pairs"] == 0:
             return f"{subject}: no seed has it in both arms."
+        if row["incomparable"]:
+            values = f"{row['level']:.3g} under {row['arm']} and {row['baseline']:.3g} under {self.baseline}"
+            return f"{row['endpoint']} is {values}, which are not compared: {row['incomparable']}."
         if row["identical"]:
             return (
                 f"{subject} is identical to {self.baseline}'s under every seed (n = {row['pairs']}){self._outcome()}."

@@ -28,7 +28,8 @@ class Verdict:
 def verdicts(results: Results) -> list[Verdict]:
     """One for each row of `effects`, in its order."""
     found = as_rows(paired_effects(results))
-    return [_judge_row(results, row, len(found)) for row in found]
+    family = max(1, sum(not row["incomparable"] for row in found))
+    return [_judge_row(results, row, family) for row in found]
 
 
 def _judge_row(results: Results, row: Mapping[str, Any], family: int) -> Verdict:
@@ -58,7 +59,7 @@ def with_expectation(judged: list[Verdict]) -> list[Verdict]:
 def worst_judgement(judged: list[Verdict]) -> str:
     """The judgement, among those of which something was expected, that deserves most attention; empty without any."""
     found = {verdict.judgement for verdict in with_expectation(judged)}
-    order = (Judgement.contradicted, Judgement.undecided, *Judgement)
+    order = (Judgement.contradicted, Judgement.incomparable, Judgement.undecided, *Judgement)
     return next((str(judgement) for judgement in order if judgement in found), "")
 
 

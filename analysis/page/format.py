@@ -10,8 +10,9 @@ from analysis.findings.verdict import Verdict
 
 
 def verdict_lines(judged: list[Verdict]) -> str:
-    """The verdicts as lines for a terminal."""
-    return pd.DataFrame([_verdict_line(verdict) for verdict in judged]).to_string(index=False)
+    """The verdicts as lines for a terminal, and why some numbers are not compared."""
+    table = pd.DataFrame([_verdict_line(verdict) for verdict in judged]).to_string(index=False)
+    return "\n".join([table, *(verdict.sentence for verdict in judged if verdict.effect["incomparable"])])
 
 
 def value_lines(measured: list[dict[str, Any]]) -> str:

@@ -56,7 +56,8 @@ def forest_plot(effects: pd.DataFrame, endpoint: str, arms: Sequence[str], margi
     """
     drawn = as_rows(effects[effects.endpoint == endpoint])
     with matplotlib.rc_context(STYLE):
-        labels = [f"{row.get('label', row['arm'])} (n = {row['pairs']})" for row in drawn]
+        counts = ["not compared" if row["incomparable"] else f"n = {row['pairs']}" for row in drawn]
+        labels = [f"{row.get('label', row['arm'])} ({count})" for row, count in zip(drawn, counts, strict=True)]
         widest = max((len(label) for label in labels), default=0)
         size = (max(4.6, 2.0 + 0.085 * widest), 0.9 + 0.42 * max(len(drawn), 1))
         figure = Figure(figsize=size, layout="constrained")

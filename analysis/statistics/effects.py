@@ -13,6 +13,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
+from analysis.statistics.comparability import incomparable_reason
 from analysis.statistics.power import detectable, detectable_share, seeds_for_share, seeds_needed
 from analysis.tables.columns import Effects
 from analysis.tables.results import Results
@@ -40,18 +41,18 @@ def paired_effects(results: Results) -> pd.DataFrame:
     p-values are of paired t-tests, `p_holm` corrected over all rows (Holm 1979), `p_sign_flip` of the exact
     sign-flip test beside them. `detectable` is what the first step of that correction could see, `seeds` how many
     would see this difference at this spread. From 20 pairs on, `bca_low` and `bca_high` are a bootstrap's interval.
-    Pairs in which either trial diverged or is missing do not count.
+    Pairs in which either trial diverged or is missing do not count. Arms that cannot be compared have their means and
+    the reason, no effect and no test, and are none of the family.
     """
     baseline, *others = results.arms
-    family = max(1, len(results.endpoints) * len(others))
+    reasons = {(arm, m): incomparable_reason(results, arm, m) for m in results.endpoints for arm in others}
+    family = max(1, sum(not reason for reason in reasons.values()))
     made = []
-    for measure, table in results.endpoints.items():
-        unit = results.unit_of(measure)
-        said = (
-            {"arm": arm, "endpoint": measure, "unit": unit} | paired_effect(table[baseline], table[arm], family)
-            for arm in others
-        )
-        made += said
+    for (arm, measure), reason in reasons.items():
+        table = results.endpoints[measure]
+        row = paired_effect(table[baseline], table[arm], family)
+        row |= dict.fromkeys((*UNDEFINED_WITHOUT_SPREAD, "effect"), np.nan) | {"identical": False} if reason else {}
+        made.append({"arm": arm, "endpoint": measure, "unit": results.unit_of(measure), "incomparable": reason} | row)
     frame = pd.DataFrame(made, columns=list(Effects.__annotations__))
     return Effects.check(frame.assign(p_holm=holm_corrected(frame.p.astype(float).to_list())))
 

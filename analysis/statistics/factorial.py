@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.statistics.comparability import comparable_arms
 from analysis.statistics.effects import are_shares, holm_corrected, paired_effect
 from analysis.tables.results import Results
 
@@ -21,7 +22,8 @@ def factorial_effects(results: Results) -> pd.DataFrame:
     others that have both. An interaction is how much the difference of one level changes with the other's:
     (ab − b) − (a − baseline). Of a fraction, in which no two arms differ in one factor only, a main effect is the mean
     of all arms with the level less that of all without, and mixed with what the fraction cannot tell apart from it.
-    p is corrected over all rows of an endpoint. Empty for studies of one factor.
+    p is corrected over all rows of an endpoint; arms that cannot be compared with the baseline are in none. Empty for
+    studies of one factor.
     """
     levels: dict[str, Levels] = {arm: said["levels"] for arm, said in results.study["arms"].items()}
     base = levels[results.arms[0]]
@@ -29,8 +31,9 @@ def factorial_effects(results: Results) -> pd.DataFrame:
         return pd.DataFrame()
     made: list[dict[str, Any]] = []
     for measure, table in results.endpoints.items():
-        rows = [*_main_effects(table, levels, base), *_interactions(table, levels, base)] or [
-            *_contrasts(table, levels, base)
+        alike = {arm: levels[arm] for arm in comparable_arms(results, measure)}
+        rows = [*_main_effects(table, alike, base), *_interactions(table, alike, base)] or [
+            *_contrasts(table, alike, base)
         ]
         rows = [_exact_rows(row) for row in rows] if are_shares(table) else rows
         corrected = holm_corrected([row["p"] for row in rows])

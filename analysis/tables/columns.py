@@ -46,6 +46,7 @@ class Effects(TypedFrame):
     exact, up to 16 pairs. `detectable` is the smallest effect that so many pairs show with a chance of 80 % after the
     correction, `seeds` how many would show this one, `saved` how many times more seeds unpaired arms would take.
     `identical`: the two are the same in every pair. NaN where something is not defined, as an interval of one pair.
+    `incomparable`: why the two means are no numbers of one kind, so that there is no effect and no test; else empty.
     """
 
     arm: str
@@ -67,6 +68,7 @@ class Effects(TypedFrame):
     seeds: float
     saved: float
     identical: bool
+    incomparable: str
 
 
 def as_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -25,6 +25,9 @@ class FrameResults(Results):
         ended = self.trials.loc[self.trials.status.isin(COMPLETE), ["arm", "seed"]]
         return self.rows[["arm", "seed", "step", "tokens", *measures]].merge(ended, on=["arm", "seed"])
 
+    def summary_of(self, trial: str) -> None:
+        """A table of numbers says nothing else of its trials."""
+
     def _endpoint_value(self, trial: Mapping[str, object], measure: str, reduction: str) -> float:
         if measure == "diverged":
             return float(trial["status"] == "diverged")
@@ -86,7 +89,7 @@ def results_from_frame(
         "seeds": sorted(own.seed.unique()), "budget": "none",
         "arms": {a: {"levels": {f: str(first[f][a]) for f in factors}} for a in arms},
     }  # fmt: skip
-    declared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly"}
+    declared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly", "about": ""}
     measures = pd.DataFrame(declared, index=list(endpoints))
     return FrameResults(Path(), study, _trials_table(own, list(endpoints)), measures, own)
 

@@ -49,6 +49,24 @@ class Results:
         unit = self.measures.unit.get(measure, "share of trials")
         return "" if unit == "1" else unit
 
+    def about(self, measure: str) -> list[str]:
+        """The facets of a trial's meaning that a measure depends on; none where trials did not say."""
+        declared = self.measures["about"].get(measure) if "about" in self.measures else None
+        return declared.split() if isinstance(declared, str) else []
+
+    @cached_property
+    def meanings(self) -> dict[str, dict[str, str]]:
+        """What each arm's complete trials say that their numbers are about: a value per facet."""
+        found: dict[str, dict[str, set[str]]] = {}
+        for trial in as_rows(self.trials[self.trials.ended.isin(COMPLETE)]):
+            for facet, value in ((self.summary_of(trial["trial"]) or {}).get("meaning") or {}).items():
+                found.setdefault(trial["arm"], {}).setdefault(facet, set()).add(value)
+        return {arm: {facet: " / ".join(sorted(v)) for facet, v in facets.items()} for arm, facets in found.items()}
+
+    def summary_of(self, trial: str) -> dict[str, Any] | None:
+        """What a complete trial recorded about itself; None while it is not complete."""
+        return read_summary(self.trial_folder(trial))
+
     def label_with_unit(self, measure: str) -> str:
         """A measure with its unit, as axes and columns name it."""
         return f"{measure} ({unit})" if (unit := self.unit_of(measure)) else measure
@@ -119,7 +137,7 @@ def read_results(home: Path) -> Results:
     measures: dict[str, dict[str, str]] = {}
     for trial in trials.trial[trials.ended != "missing"].drop_duplicates():
         measures |= declared_measures(trial_folder(results_of(home), trial))
-    columns = ["unit", "better", "reduction", "repeats"]
+    columns = ["unit", "better", "reduction", "repeats", "about"]
     return Results(home, study, Trials.check(trials), pd.DataFrame.from_dict(measures, orient="index", columns=columns))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
+from analysis.record.measure import TRAINED, Measure
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.instruments.observed_trial import ObservedTrial
@@ -32,7 +32,8 @@ class GradientNorm(Diagnostic):
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One norm for each group of parameters that holds any; what depth does, if there is any."""
         found = [
-            Measure(f"gradient_norm/{group}", "nats/token", reduction="median") for group in parameter_groups(model)
+            Measure(f"gradient_norm/{group}", "nats/token", reduction="median", about=TRAINED)
+            for group in parameter_groups(model)
         ]
         found.append(Measure("gradient_norm/clipped", "share of steps", reduction="mean"))
         if _layers(list(parameter_groups(model))) > 1:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
+from analysis.record.measure import TRAINED, Measure
 from components.model import Decoder
 from experiments.data import IGNORED
 from experiments.diagnostic import Diagnostic, diagnostics
@@ -27,8 +27,11 @@ class NoiseScale(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Both estimates, and the ratio of their averages."""
-        parts = [Measure(f"noise_scale/{name}", "(nats/token)²", reduction="mean") for name in ("noise", "signal")]
-        return [Measure("noise_scale", "sequences"), *parts]
+        parts = [
+            Measure(f"noise_scale/{name}", "(nats/token)²", reduction="mean", about=TRAINED)
+            for name in ("noise", "signal")
+        ]
+        return [Measure("noise_scale", "sequences", about=TRAINED), *parts]
 
     def on_fit_start(self, trial: ObservedTrial) -> None:
         """What an interrupted trial has recorded goes on to count."""

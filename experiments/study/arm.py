@@ -115,7 +115,8 @@ def resolve_arm(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, An
 
 def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
     """Build the model without weights, run it once forward and back, and ask every diagnostic."""
-    vocabulary = data.vocabulary_size + build_training(config)[0].extra_tokens
+    objective = build_training(config)[0]
+    vocabulary = data.vocabulary_size + objective.extra_tokens
     model, asked = build_model(config, vocabulary, device="meta")
     with unused_kinds(model) as unused:
         flops = training_flops(model)
@@ -127,7 +128,7 @@ def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
         asked=sorted(asked - unused),
         parameters=sum(p.numel() for p in model.parameters()),
         flops=flops,
-        measures={measure.name: measure.repeats for measure in trial_measures(data, watchers, model)},
+        measures={measure.name: measure.repeats for measure in trial_measures(data, objective, watchers, model)},
         code=code_version(config, asked - unused),
     )
 

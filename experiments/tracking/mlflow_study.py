@@ -140,8 +140,8 @@ class MlflowStudy:
         with (self.home / "effects.csv").open(encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         logged = self.client.get_run(self.parent).data.metrics
-        for row in rows:
-            name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
+        for row in (row for row in rows if row["effect"]):
+            name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"])
             if logged.get(name) != value:
                 self.client.log_metric(self.parent, name, value)
         study = yaml.safe_load((self.home / STUDY).read_text(encoding="utf-8"))

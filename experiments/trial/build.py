@@ -18,6 +18,7 @@ from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.objective import Objective, objectives
 from experiments.optimizer import optimizers
 from experiments.schedule import schedules
+from experiments.trial.meaning import scored_bytes
 
 Config = Mapping[str, Any]
 
@@ -72,9 +73,12 @@ def build_diagnostics(config: Config) -> list[Diagnostic]:
     return [diagnostics.build(knobs)() for knobs in config["diagnostic"].values()]
 
 
-def trial_measures(data: Data, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
+def trial_measures(
+    data: Data, objective: Objective, watching: Iterable[Diagnostic], model: Decoder
+) -> list[Measure]:
     """All that a trial measures: what its data say of training, and what its diagnostics declare of its model."""
+    spelled = scored_bytes(data, objective) is not None
     return [
-        *training_measures(data.solved_at),
+        *training_measures(solvable=data.solved_at is not None, spelled=spelled),
         *(measure for watcher in watching for measure in watcher.measures(model)),
     ]

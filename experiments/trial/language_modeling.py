@@ -53,6 +53,7 @@ class LanguageModeling(L.LightningModule):
         self.recorder: Recorder
         self.batch: Batch
         self.sequences: Callable[[int], list[Batch]]
+        self.scored_bytes: int | None = None
         self.after_step: Callable[[LanguageModeling], None] = lambda task: None
         self.on_start: Callable[[], None] = lambda: None
         self._optimizer, self._schedule = optimizer, schedule
@@ -163,6 +164,8 @@ class LanguageModeling(L.LightningModule):
         self.recorder.record("val/loss", loss / scored)
         self.best = min(self.best, (float(loss / scored), self.step)) if loss.isfinite() else self.best
         self.recorder.record("val/accuracy", right / scored)
+        if self.scored_bytes is not None:
+            self.recorder.record("val/bits_per_byte", loss / (math.log(2) * self.scored_bytes))
         if self.solved_at is not None:
             self._record_solving(bool(right / scored >= self.solved_at))
 

@@ -34,6 +34,7 @@ from experiments.trial.checkpoint import Checkpoint, keep_weights
 from experiments.trial.checkpointer import Checkpointer
 from experiments.trial.diagnostics import DiagnosticCallback
 from experiments.trial.language_modeling import LanguageModeling
+from experiments.trial.meaning import scored_bytes, trial_meaning
 from experiments.trial.rank import SINGLE, Rank
 from experiments.trial.recorder import Recorder
 from experiments.trial.timing import StepTimer
@@ -65,7 +66,7 @@ def train(
         saver = Checkpointer(home, config["code"], 60 * minutes, keep_gb, stopping)
         task.after_step = saver if steps is None else StepTimer(home, steps)
         before = begun.history.numpy().tobytes() if begun else None
-        measures = trial_measures(data, watchers, task.model)
+        measures = trial_measures(data, task.objective, watchers, task.model)
         task.recorder = stack.enter_context(Recorder(home, measures, before))
         fit(config, task, data, watchers)
     if rank.number == 0:
@@ -96,6 +97,7 @@ def build_task(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tu
         model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, begun
     )
     task.vocabulary = data.vocabulary
+    task.scored_bytes = scored_bytes(data, objective)
     task.sequences = lambda length: validation_batches(
         build.build_data_at(config, length), objective, config["batch_size"]
     )
@@ -135,6 +137,7 @@ def trial_summary(config: build.Config, task: LanguageModeling, data: build.Data
         "resumed_from": task.checkpoint.step if task.checkpoint else None,
         "seeds": {key: config[key] for key in ("seed", "init_seed", "data_seed")},
         "data": {"vocabulary": data.vocabulary_size, "floor": data.floor, "content": data.content},
+        "meaning": trial_meaning(config["data"], data, task.objective),
         "code": config["code"],
         "git": config["git"],
         "versions": versions(),
