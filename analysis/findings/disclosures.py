@@ -11,7 +11,7 @@ from analysis.record.summary import read_summary
 from analysis.statistics.comparability import arms_seeing_future, differing_facets, incomparable_reason
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
-from analysis.statistics.summary import arm_costs, settings_that_differ
+from analysis.statistics.summary import arm_costs
 from analysis.tables.columns import as_rows
 from analysis.tables.results import Results
 
@@ -161,19 +161,6 @@ def _absence_note(trial: Mapping[str, Any], excluded: Mapping[Any, str]) -> str:
         step = int(trial["diverged_step"])
         return f"{where}: diverged at step {step}; it counts as diverged and in no mean (trial {trial['trial']})"
     return f"{where}: not finished, so it counts in no number here (trial {trial['trial']})"
-
-
-def pairing_sentence(results: Results) -> str:
-    """What two trials of one seed have in common, in a sentence."""
-    roots = {
-        setting.partition(".")[0] if setting != "model.context" else setting
-        for setting in settings_that_differ(results)
-    }
-    if "seed_offset" in roots:
-        return "pairs have no seed in common: they are numbered alike, and nothing more"
-    if roots & {"data", "batch_size", "model.context"}:
-        return "paired by seed: both share every weight that the arm leaves alone; what they read differs with the arm"
-    return "paired by seed: both saw the same tokens and share every weight that the arm leaves alone"
 
 
 def effects_with_excluded(results: Results) -> list[dict[str, Any]]:

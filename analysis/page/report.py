@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.findings.disclosures import effects_with_excluded, missing_data, not_shown, pairing_sentence
+from analysis.findings.disclosures import effects_with_excluded, missing_data, not_shown
+from analysis.findings.pairing import pairing_sentence
 from analysis.findings.verdict import Verdict, headline, verdict_table, verdicts, worst_judgement
 from analysis.page import attention_maps as maps
 from analysis.page.format import value_lines, verdict_lines

@@ -19,8 +19,23 @@ def plan_summary(made: Plan, missing: int) -> str:
     lines = [f"study {made.name}: {size}, {trials - missing} finished, {missing} to train"]
     lines += [f"left out, as it cannot be built: {label}: {reason}" for label, reason in made.impossible.items()]
     lines += [f"this design cannot tell apart: {effects}" for effects in aliases(list(made.levels.values()))]
+    lines += _answers_in_sight(made)
     alike = "trains the same trials as {}: nothing in its model reads what sets them apart"
     return "\n".join([*lines, *(f"{label} {alike.format(other)}" for label, other in arms_sharing_trials(made))])
+
+
+def _answers_in_sight(made: Plan) -> list[str]:
+    """Arms whose models were found to read what they should not."""
+    allowed = made.study.get("allow_seeing_future")
+    outcome = "compared all the same" if allowed else "it is in no comparison (study.allow_seeing_future=true)"
+    future = [label for label, arm in made.arms.items() if arm.sees_future]
+    across = [label for label, arm in made.arms.items() if arm.reads_across_batch]
+    untried = [f"{label} was not tried: {arm.untried}" for label, arm in made.arms.items() if arm.untried]
+    return [
+        *(f"{label} sees the future: a later token changes what it says of an earlier one; {outcome}" for label in future),
+        *(f"{label} reads across a batch: another sequence changes what it says of this one" for label in across),
+        *untried,
+    ]
 
 
 def arms_sharing_trials(made: Plan) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ from components.initialise import key
 from components.model import Decoder
 from components.shapes import Logits, Tokens
 
-ROWS, LEAST = 3, 2  # sequences of a batch; tokens without which there is no later one
+ROWS, LEAST = 2, 2  # sequences of a batch; tokens without which there is no later one
 SPREAD = 0.1  # of what is added to each weight, so that gates that begin at zero are open
 
 

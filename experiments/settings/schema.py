@@ -86,6 +86,7 @@ class Study:
     margin: dict[str, float] = field(default_factory=dict)
     tune: dict[str, Any] = field(default_factory=dict)
     exclude: dict[str, str] = field(default_factory=dict)
+    allow_seeing_future: bool = False
 
 
 def schema() -> type:

@@ -15,6 +15,7 @@ from experiments.study.arm_cache import ArmFacts, cached_facts
 from experiments.study.checks import refuse_invalid_settings
 from experiments.study.code_version import code_version
 from experiments.study.identity import trial_id
+from experiments.study.sight import try_reach
 from experiments.study.unused import refuse_unused_weights, unused_kinds
 from experiments.trial import build
 from experiments.trial.build import (
@@ -48,6 +49,9 @@ class Arm:
     flops: float
     measures: Mapping[str, str]
     code: str
+    sees_future: bool
+    reads_across_batch: bool
+    untried: str
 
     def refuse_untrainable(self) -> None:
         """Raises what the optimizer and the schedule say to this model and its steps, before any trial starts.
@@ -61,7 +65,8 @@ class Arm:
     def record(self) -> dict[str, Any]:
         """What a study keeps of its arms: their size, and every setting."""
         own = {key: value for key, value in self.config.items() if key not in ("study", "runtime", "trial", "label")}
-        return {"parameters": self.parameters, "flops": self.flops, "code": self.code, "settings": own}
+        sight = {"sees_future": self.sees_future, "reads_across_batch": self.reads_across_batch, "untried": self.untried}
+        return {"parameters": self.parameters, "flops": self.flops, "code": self.code, **sight, "settings": own}
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
@@ -110,6 +115,9 @@ def resolve_arm(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, An
         flops=found.flops,
         measures=found.measures,
         code=found.code,
+        sees_future=found.sees_future,
+        reads_across_batch=found.reads_across_batch,
+        untried=found.untried,
     )
 
 
@@ -130,6 +138,7 @@ def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
         flops=flops,
         measures={measure.name: measure.repeats for measure in trial_measures(data, objective, watchers, model)},
         code=code_version(config, asked - unused),
+        **try_reach(config, objective),
     )
 
 

@@ -24,7 +24,9 @@ IRRELEVANT_KEYS = ("study", "seed", "init_seed", "data_seed", "seed_offset")
 class ArmFacts:
     """The kinds that an arm's model asked for, its size, what its trials measure, the code that they come from.
 
-    `measures` says of each how it repeats.
+    `measures` says of each how it repeats. `sees_future`: the model reads answers among later tokens, under an objective
+    whose answers stand there; `reads_across_batch`: other sequences of a batch change what it says of one; `untried` says
+    why neither could be tried.
     """
 
     asked: list[str]
@@ -32,6 +34,9 @@ class ArmFacts:
     flops: float
     measures: dict[str, str]
     code: str
+    sees_future: bool
+    reads_across_batch: bool
+    untried: str
 
 
 def cached_facts(config: Mapping[str, Any], content: str, inspect_arm: Callable[[], ArmFacts]) -> ArmFacts:

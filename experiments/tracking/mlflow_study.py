@@ -67,7 +67,8 @@ class MlflowStudy:
         parent = known["study"].info.run_id
         if known["study"].info.status != "RUNNING":
             client.update_run(parent, status="RUNNING")
-        children = [_trial_run(home, study["name"], parent, row) for row in study["trials"]]
+        marks = {label: _arm_marks(arm) for label, arm in study["arms"].items()}
+        children = [_trial_run(home, study["name"], parent, row, marks[row["arm"]]) for row in study["trials"]]
         for child in (child for child in children if child.key in known):
             tags = known[child.key].data.tags
             child.run, child.step = known[child.key].info.run_id, int(tags.get("knockout.step", -1))
@@ -159,12 +160,18 @@ def _find_or_create_experiment(client: "MlflowClient", name: str, artifacts: str
     return found.experiment_id
 
 
-def _trial_run(home: Path, study: str, parent: str, row: Mapping[str, Any]) -> TrialRun:
+def _arm_marks(arm: Mapping[str, Any]) -> dict[str, str]:
+    """Tags of an arm whose model reads what it should not; none of all others."""
+    return {mark: "true" for mark in ("sees_future", "reads_across_batch") if arm.get(mark)}
+
+
+def _trial_run(home: Path, study: str, parent: str, row: Mapping[str, Any], marks: Mapping[str, str]) -> TrialRun:
     """A trial's run: one that another study asked for first says so."""
     folder = home.parents[1] / "trials" / row["id"]
     tags = {"mlflow.parentRunId": parent, "study": study, "arm": row["arm"], "seed": str(row["seed"])}
     config = yaml.safe_load((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
     first = config.get("asked_by", study)
+    tags |= marks
     tags |= {"trial": row["id"]} | ({"reused_from": first} if first != study else {})
     return TrialRun(f"{row['arm']} · seed {row['seed']} {row['id']}", tags, folder)
 

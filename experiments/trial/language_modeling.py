@@ -134,12 +134,15 @@ class LanguageModeling(L.LightningModule):
         return values
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
+        self.recorder.require_finite(self.gradient_norms().norm())
         self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
 
     def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
         if (batch_idx + 1) % self.micro_batches == 0:
             if self.step % self.interval == 0:
                 self.validate()
+            if self.recorder.is_alarmed:
+                self.recorder.flush()
             self.after_step(self)
         if self.recorder.diverged is not None:
             self.trainer.should_stop = True

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis.findings.cautions import CAUTIONS
-from analysis.findings.disclosures import missing_data, not_shown, pairing_sentence
+from analysis.findings.disclosures import missing_data, not_shown
 from analysis.findings.judgement import Judgement
 from analysis.findings.verdict import verdict_table, verdicts, worst_judgement
 from analysis.page.paper import latex_table
@@ -130,17 +130,6 @@ def test_each_arm_starts_where_it_starts(write_study: Write) -> None:
     home = write_study(change=3.0, noise=0.0)
     first = initial_loss(read_results(home))
     assert first["norm=rmsnorm"] - first["norm=layernorm"] == pytest.approx(3.0)
-
-
-def test_pairs_are_said_to_share_what_they_share(write_study: Write) -> None:
-    results = read_results(write_study())
-    assert "saw the same tokens" in pairing_sentence(results)
-    arms = results.study["arms"]
-    for settings, words in (({"seed_offset": 1}, "no seed in common"), ({"batch_size": 8}, "what they read differs")):
-        for arm in arms.values():
-            arm["settings"] |= {"seed_offset": 0, "batch_size": 4}
-        arms["norm=rmsnorm"]["settings"] |= settings
-        assert words in pairing_sentence(results)
 
 
 def test_what_was_changed_after_a_look_is_said(write_study: Write) -> None:
