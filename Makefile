@@ -14,6 +14,7 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache
 
 readme: .venv/installed
 	$(BIN)/python -m experiments.commands.parts README.md

@@ -1,7 +1,7 @@
 """Linear maps and embeddings that know their role, so that an `init` can treat each as it should."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from components.initialise import Deviations
 
@@ -45,15 +45,23 @@ class Writer(Linear):
         return deviations.writer(self.in_features, self.out_features)
 
 
+class Unembedding(Linear):
+    """A linear map from the stream to logits: one row for each token, as an embedding has."""
+
+
 class Embedding(nn.Embedding):
-    """Rows drawn from N(0, deviation²): token embeddings and learned positions."""
+    """factor · rows, drawn from N(0, deviation²): token embeddings and learned positions.
+
+    `factor` is 1 unless a part that shares the rows sets it.
+    """
+
+    factor: float = 1.0
+
+    def forward(self, input: Tensor) -> Tensor:
+        rows = super().forward(input)
+        return rows if self.factor == 1.0 else self.factor * rows
 
     def reset_parameters(self) -> None:
         """torch's own; nothing on the meta device."""
         if not self.weight.is_meta:
             super().reset_parameters()
-
-    @torch.no_grad()
-    def draw(self, deviations: Deviations, generator: torch.Generator) -> None:
-        """Fill the rows in place."""
-        self.weight.normal_(generator=generator).mul_(deviations.embedding(self.embedding_dim))

@@ -11,10 +11,11 @@ from components.sublayer import NoBranch, SkippedSublayer, Sublayer, SublayerBas
 
 
 class Decoder(nn.Module):
-    """readout(norm(layers(position.embed(embedding(tokens)))))
+    """readout(norm(layers(before(position.embed(embedding(tokens))))))
 
     Children carry the names of their kinds, so that a weight's name says which part it belongs to:
-    `layers.0.mixer.branch.projection.query.weight`. The last norm stands only where the placement has one.
+    `layers.0.mixer.branch.projection.query.weight`. The norms before and after the layers stand only
+    where the placement has them.
 
     Raises ValueError from `Sizes` and from parts that cannot be built at these sizes.
     """
@@ -24,15 +25,17 @@ class Decoder(nn.Module):
         self.sizes = sizes
         self.embedding = Embedding(sizes.vocabulary, sizes.width)
         self.position = parts["position"](sizes)
+        placement = parts["placement"]()
+        self.before = parts["norm"](sizes.width) if placement.first else nn.Identity()
         self.dropout = nn.Dropout(sizes.dropout)
         parts.refuse_layers_beyond(sizes.depth)
         self.layers = nn.ModuleList(_layer(sizes, parts.layer(number)) for number in range(sizes.depth))
-        self.norm = parts["norm"](sizes.width) if parts["placement"]().final else nn.Identity()
+        self.norm = parts["norm"](sizes.width) if placement.final else nn.Identity()
         self.readout = parts["readout"](self.embedding)
 
     def states(self, tokens: Tokens) -> list[Hidden]:
         """The residual stream before the first layer and after each."""
-        states = [self.dropout(self.position.embed(self.embedding(tokens)))]
+        states = [self.dropout(self.before(self.position.embed(self.embedding(tokens))))]
         for layer in self.layers:
             states.append(layer(states[-1], self.position))
         return states

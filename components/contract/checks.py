@@ -16,7 +16,9 @@ from torch import Tensor, nn
 
 from components.contract.broken import BrokenContract
 from components.contract.causality import explains_itself, feels_no_future, goes_on, sees_no_future
-from components.contract.example import EXTENTS, ContractCall, as_tuple, contract_calls, make_part
+from components.contract.example import EXTENTS, SIZES, ContractCall, as_tuple, contract_calls, make_part
+from components.init import inits
+from components.initialise import draw
 from components.registry import Registry
 from components.sublayer import NoBranch
 
@@ -89,6 +91,25 @@ def sends_gradient(registry: Registry[Any], name: str) -> None:
             raise BrokenContract(f"{what} gets {'no' if tensor.grad is None else 'a non-finite'} gradient")
 
 
+def heeds_the_init(registry: Registry[Any], name: str) -> None:
+    """Every weight that starts at random starts otherwise under another init."""
+    part = make_part(registry, name)
+    if not isinstance(part, nn.Module):
+        return
+
+    def drawn(seed: int, init: str) -> dict[str, Tensor]:
+        draw(part, seed, inits[init](SIZES.depth))
+        return {weight: value.detach().clone() for weight, value in part.named_parameters()}
+
+    one, other_seed, other_init = drawn(0, "fan_in"), drawn(1, "fan_in"), drawn(0, "gpt2")
+    for weight, value in one.items():
+        if torch.equal(value, other_init[weight]) and not torch.equal(value, other_seed[weight]):
+            raise BrokenContract(
+                f"the init does not reach {weight}, which starts the same whatever init is chosen: make it the weight "
+                "of a components.linear.Linear, or give its module a method `draw(deviations, generator)`"
+            )
+
+
 def repeats_itself(registry: Registry[Any], name: str) -> None:
     """Two calls agree, and so does a copy with the same state; the state holds parameters only."""
     part, copy = make_part(registry, name), make_part(registry, name)
@@ -120,6 +141,6 @@ def _equal(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
 
 
 CHECKS: tuple[Callable[[Registry[Any], str], None], ...] = (
-    states_its_formula, has_plain_knobs, keeps_shape_and_type, sends_gradient,
+    states_its_formula, has_plain_knobs, keeps_shape_and_type, sends_gradient, heeds_the_init,
     repeats_itself, compiles, sees_no_future, feels_no_future, explains_itself, goes_on,
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """Feed-forward networks transform each token alone."""
 
+from enum import StrEnum
 from typing import Protocol
 
 from torch import nn
@@ -17,6 +18,13 @@ class FFN(Protocol):
 
 
 ffns: Registry[nn.Module] = Registry(FFN)
+
+
+class Approximation(StrEnum):
+    """How x Φ(x) is computed: as it is, or as ½ x (1 + tanh(√(2/π) (x + 0.044715 x³)))."""
+
+    none = "none"
+    tanh = "tanh"
 
 
 class TwoLayer(nn.Module):

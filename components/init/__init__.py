@@ -17,7 +17,7 @@ class Init(Protocol):
         ...
 
     def linear(self, fan_in: int, fan_out: int) -> float:
-        """Of linear maps."""
+        """Of linear maps, those of recurrent cells among them."""
         ...
 
     def writer(self, fan_in: int, fan_out: int) -> float:

@@ -1,4 +1,4 @@
-"""One small number for all weights."""
+"""One small number for all weights, smaller where they write into the stream."""
 
 from components.init import inits
 
@@ -7,7 +7,7 @@ from components.init import inits
 class GPT2:
     """std = 0.02; writers divided by √(2 depth); embeddings as given
 
-    Source: Radford et al. 2019 (GPT-2), section 2.3; the values are its released code's.
+    Source: Radford et al. 2019 (GPT-2), section 2.3; 0.02 is its released code's, which draws positions at 0.01.
 
     >>> GPT2(2).linear(64, 256), GPT2(2).writer(64, 64)
     (0.02, 0.01)

@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from components.initialise import Deviations, draw_cell
 from components.mixer import mixers
 from components.parts import Parts, Sizes
 from components.position import Position
@@ -16,10 +17,19 @@ class Cell(nn.LSTM):
         self.forget_bias = forget_bias
         super().__init__(width, width, batch_first=True)
 
-    @torch.no_grad()
     def reset_parameters(self) -> None:
-        """torch's own draw, then the forget gates' two biases, which add up."""
+        """torch's own, then the forget gates' biases."""
         super().reset_parameters()
+        self._remember()
+
+    def draw(self, deviations: Deviations, generator: torch.Generator) -> None:
+        """Maps as linear maps and biases 0, then the forget gates' biases."""
+        draw_cell(self, deviations, generator)
+        self._remember()
+
+    @torch.no_grad()
+    def _remember(self) -> None:
+        """Set the forget gates' two biases, which add up."""
         biases = dict(self.named_parameters())
         forget = slice(self.hidden_size, 2 * self.hidden_size)
         biases["bias_ih_l0"][forget] = self.forget_bias

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from components.linear import Embedding, Linear
+from components.linear import Embedding, Unembedding
 from components.readout import readouts
 from components.shapes import Hidden, Logits
 
@@ -16,7 +16,7 @@ class Untied(nn.Module):
 
     def __init__(self, embedding: Embedding) -> None:
         super().__init__()
-        self.linear = Linear(embedding.embedding_dim, embedding.num_embeddings)
+        self.linear = Unembedding(embedding.embedding_dim, embedding.num_embeddings)
 
     def forward(self, x: Hidden) -> Logits:
         return self.linear(x)

@@ -8,7 +8,8 @@ from components.shapes import Hidden
 class DeepNorm(Residual):
     """y = alpha · x + update, alpha = (2 depth)^(1/4); branches but for queries and keys start (8 depth)^(−1/4) smaller
 
-    For placement=post. Numbers given for alpha and beta stand in place of those of the depth.
+    For placement=post. Numbers given for alpha and beta stand in place of those of the depth. Only linear maps of
+    `components.linear` start smaller, not recurrent cells.
     Source: Wang et al. 2022, arXiv:2203.00555, fig. 2 (decoder-only).
     """
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 PACKAGES = ("torch", "lightning", "hydra-core", "omegaconf", "numpy", "pyarrow")

@@ -8,7 +8,7 @@ from torch import nn
 from torch.optim import AdamW, Optimizer
 
 from components.linear import Linear
-from experiments.optimizer import decayed, optimizers
+from experiments.optimizer import Decay, decayed, optimizers
 
 
 class Pair(Optimizer):
@@ -47,6 +47,7 @@ def muon(
     momentum: float = 0.95,
     betas: tuple[float, float] = (0.9, 0.95),
     weight_decay: float = 0.1,
+    decay: Decay = Decay.matrices,
 ) -> Optimizer:
     """W ← W − lr · 0.2 √max(rows, columns) · NewtonSchulz(momentum of g), decoupled decay; AdamW beside it
 
@@ -58,7 +59,7 @@ def muon(
     inner = [p for m in layers.modules() if isinstance(m, Linear) for p in m.parameters() if p.ndim == 2]
     if not inner:
         raise ValueError("optimizer=muon is for linear maps in layers, and this model has none; take optimizer=adamw")
-    outer = decayed(model, weight_decay, without=inner)
+    outer = decayed(model, weight_decay, decay, without=inner)
     orthogonal: Any = torch.optim.Muon
     first = orthogonal(inner, lr=lr, momentum=momentum, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
     return Pair(first, AdamW(outer, lr=lr, betas=betas, fused=True)) if outer else first

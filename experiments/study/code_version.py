@@ -29,7 +29,7 @@ def code_version(config: Mapping[str, Any], asked: Iterable[str]) -> str:
         if kind in used
     ]
     files = _imported_files(
-        {ROOT / "experiments" / "trial.py", *(Path(str(inspect.getsourcefile(part))) for part in parts)}
+        {ROOT / "experiments" / "trial" / "train.py", *(Path(str(inspect.getsourcefile(part))) for part in parts)}
     )
     return hashlib.sha256("\n".join(_syntax_without_docstrings(path) for path in sorted(files)).encode()).hexdigest()[
         :12

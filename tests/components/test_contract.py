@@ -101,6 +101,17 @@ class Random(nn.Module):
         return x + torch.rand(x.shape)
 
 
+class Deaf(nn.Module):
+    """y = x convolved with one token, whose weights no init knows."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.map = nn.Conv1d(width, width, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.map(x.mT).mT
+
+
 class Lazy(nn.Module):
     """y = x, and twice x once it is compiled."""
 
@@ -157,6 +168,7 @@ def planted() -> Iterator[Plant]:
         (norms, Silent, contract.states_its_formula, "Source"),
         (norms, Silent, contract.has_plain_knobs, "2 boolean knobs"),
         (norms, Random, contract.repeats_itself, "two different results"),
+        (ffns, Deaf, contract.heeds_the_init, "the init does not reach map.weight, which starts the same"),
         (norms, Lazy, contract.compiles, "other results under torch.compile"),
         (ffns, Leaking, contract.sees_no_future, "lets a token see the one after it"),
         (ffns, Leaking, contract.feels_no_future, "sends gradient from a token to the one after it"),

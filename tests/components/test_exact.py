@@ -284,6 +284,40 @@ def test_alibi_has_the_slopes_of_its_paper() -> None:
     assert torch.equal(bias[0, 0, 2], torch.tensor([-1.0, -0.5, 0.0]))
 
 
+def test_alibi_of_other_numbers_of_heads_has_the_slopes_of_the_next_lower_power_first() -> None:
+    def exponents(heads: int) -> list[float]:
+        sizes = Sizes(vocabulary=2, context=4, width=heads, depth=1, heads=heads)
+        bias = positions["alibi"](sizes).bias(2, torch.device("cpu"))
+        assert bias is not None
+        return (-(-bias[0, :, 1, 0]).log2()).tolist()
+
+    assert exponents(1) == [8.0]
+    assert exponents(3) == [4.0, 8.0, 2.0]
+    assert exponents(6) == [2.0, 4.0, 6.0, 8.0, 1.0, 3.0]
+    assert exponents(12) == pytest.approx([*range(1, 9), 0.5, 1.5, 2.5, 3.5])
+
+
+def test_a_first_norm_stands_before_the_layers_and_embeddings_may_be_scaled_by_the_root_of_the_width() -> None:
+    tokens = torch.arange(6)[None]
+    plain, scaled = (
+        assemble(SIZES, parts(readout={"name": "tied", "scaled": each}, placement="none"), 0) for each in (False, True)
+    )
+    torch.testing.assert_close(scaled.states(tokens)[0], 12**0.5 * plain.states(tokens)[0])
+    assert torch.equal(scaled.embedding.weight, plain.embedding.weight)
+    normed = assemble(SIZES, parts(placement={"name": "pre", "first": True}), 0).states(tokens)[0]
+    torch.testing.assert_close(normed, nn.functional.layer_norm(plain.states(tokens)[0], (12,)))
+
+
+def test_gelu_approximated_by_tanh_is_its_formula() -> None:
+    x = torch.linspace(-4, 4, 99, dtype=torch.double)
+    by_tanh = x / 2 * (1 + ((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)).tanh())
+    for name in ("gelu", "geglu"):
+        ffn: Any = ffns[name](12, approximate="tanh")
+        torch.testing.assert_close(ffn.activation(x), by_tanh, rtol=1e-12, atol=1e-14)
+        exact: Any = ffns[name](12)
+        assert float((exact.activation(x) - by_tanh).abs().max()) > 1e-4
+
+
 def test_deepnorm_has_the_numbers_of_its_paper() -> None:
     sizes = Sizes(vocabulary=11, context=16, width=12, depth=18, heads=3)
     layer: Any = assemble(sizes, parts(residual="deepnorm", placement="post"), 0).layers[0]

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from components.contract.example import COMPANIONS
+from components.init import inits
 from components.initialise import draw
 from components.model import Decoder, assemble
 from components.parts import Parts, Sizes
@@ -81,6 +82,32 @@ def test_standard_deviations_are_those_of_the_roles(part: str, deviation: float)
     weight = assemble(sizes, Parts(config), 0).get_submodule(part).weight
     assert isinstance(weight, torch.Tensor)
     assert float(weight.detach().std()) == pytest.approx(deviation, rel=0.02)
+
+
+@pytest.mark.parametrize(("mixer", "gates"), [("rnn", 1), ("gru", 3), ("lstm", 4)])
+def test_an_init_reaches_every_gate_of_a_recurrent_cell(mixer: str, gates: int) -> None:
+    sizes = Sizes(vocabulary=11, context=8, width=96, depth=1, heads=1)
+    config: dict[str, Any] = {kind: {"name": name} for kind, name in (COMPANIONS | {"mixer": mixer}).items()}
+    for init, deviation in (("xavier", 96**-0.5), ("gpt2", 0.02)):
+        weights = assemble(sizes, Parts(config | {"init": {"name": init}}), 0).state_dict()
+        for which in ("ih", "hh"):
+            weight = weights[f"layers.0.mixer.branch.cell.weight_{which}_l0"]
+            assert weight.shape == (gates * 96, 96)
+            assert float(weight.std()) == pytest.approx(deviation, rel=0.03)
+            bias = weights[f"layers.0.mixer.branch.cell.bias_{which}_l0"]
+            forget = torch.zeros_like(bias)
+            forget[96:192] = float(mixer == "lstm" and which == "ih")
+            assert torch.equal(bias, forget)
+
+
+def test_an_init_reaches_torchs_own_modules() -> None:
+    linear, table = nn.Linear(200, 300), nn.Embedding(300, 200)
+    cell: Any = nn.LSTM(200, 100)
+    draw(nn.ModuleList([linear, table, cell]), 0, inits["xavier"](1))
+    deviations = {linear.weight: (2 / 500) ** 0.5, table.weight: 0.5, cell.weight_ih_l0: (2 / 300) ** 0.5}
+    for weight, deviation in deviations.items():
+        assert float(weight.detach().std()) == pytest.approx(deviation, rel=0.02)
+    assert not linear.bias.any() and not cell.bias_hh_l0.any()
 
 
 def test_writers_start_smaller_with_depth() -> None:

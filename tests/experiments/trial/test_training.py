@@ -19,7 +19,7 @@ from analysis.record.measure import TRAINING
 from components.model import Decoder
 from experiments.data import IGNORED, Batch, datas
 from experiments.objective import objectives
-from experiments.optimizer import optimizers
+from experiments.optimizer import Decay, Role, decays, optimizers, roles
 from experiments.schedule import schedules
 from experiments.trial import build
 from experiments.trial.recorder import Recorder
@@ -179,14 +179,48 @@ def test_every_schedule_peaks_at_the_given_rate_and_takes_every_step(name: str) 
     assert rates[-1] <= rates[60]
 
 
+MAPS = ("query.weight", "key.weight", "value.weight", "output.weight", "up.weight", "down.weight")
+TABLES = ("embedding.weight", "position.table.weight")
+SHRUNK = {Decay.linear: MAPS, Decay.matrices: (*MAPS, *TABLES), Decay.all: ("",)}
+
+
+@pytest.mark.parametrize("decay", SHRUNK)
 @pytest.mark.parametrize("name", optimizers.names())
-def test_c18_c19_every_optimizer_has_each_parameter_once_and_decays_no_vector(folder_of: Prepared, name: str) -> None:
-    config = yaml.safe_load((folder_of("readout=tied", f"optimizer={name}") / "config.yaml").read_text())
+def test_c18_c19_every_optimizer_has_each_parameter_once_and_decays_those_of_the_rule(
+    folder_of: Prepared, name: str, decay: Decay
+) -> None:
+    words = ("readout=tied", "position=learned", "projection=smeared", f"optimizer={name}", f"optimizer.decay={decay}")
+    config = yaml.safe_load((folder_of(*words) / "config.yaml").read_text())
     model: Decoder = build.build_model(config, 50)[0]
-    optimizer = optimizers[name](model, weight_decay=0.3)
-    decays = [(id(p), group["weight_decay"]) for group in optimizer.param_groups for p in group["params"]]
-    assert sorted(id(p) for p in model.parameters()) == sorted(parameter for parameter, _ in decays)
-    assert all(dict(decays)[id(p)] == (0.3 if p.ndim > 1 else 0.0) for p in model.parameters())
+    optimizer = optimizers[name](model, weight_decay=0.3, decay=config["optimizer"]["decay"])
+    members = [id(parameter) for group in optimizer.param_groups for parameter in group["params"]]
+    assert sorted(members) == sorted(id(parameter) for parameter in model.parameters())
+    names = [weight for weight, _ in model.named_parameters()]
+    assert decays(model, optimizer).get(0.3) == [weight for weight in names if weight.endswith(SHRUNK[decay])]
+
+
+def test_swapping_positions_or_tying_the_readout_changes_no_decay_of_linear_maps(folder_of: Prepared) -> None:
+    def shrunk(*words: str) -> list[str]:
+        config = yaml.safe_load((folder_of(*words) / "config.yaml").read_text())
+        model = build.build_model(config, 50)[0]
+        return decays(model, optimizers["adamw"](model, decay=Decay.linear))[0.1]
+
+    swapped = ("position=learned", "position=t5", "position=none", "readout=tied", "readout=untied")
+    assert all(shrunk(word) == shrunk() for word in swapped)
+
+
+def test_a_plugins_weights_decay_by_their_axes_where_their_role_is_not_known() -> None:
+    class Mixed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.matrix = nn.Parameter(torch.ones(3, 4))
+            self.per_head = nn.Parameter(torch.ones(3, 1, 1))
+            self.cell, self.table, self.narrow = nn.GRU(2, 3), nn.Embedding(1, 4), nn.Linear(4, 1)
+
+    of_role = {role: [name for name, each in roles(Mixed()).items() if each == role] for role in Role}
+    assert of_role[Role.map] == ["matrix", "cell.weight_ih_l0", "cell.weight_hh_l0", "narrow.weight"]
+    assert of_role[Role.table] == ["table.weight"]
+    assert of_role[Role.vector] == ["per_head", "cell.bias_ih_l0", "cell.bias_hh_l0", "narrow.bias"]
 
 
 def test_muon_gives_matrices_in_layers_an_orthogonal_step(folder_of: Prepared) -> None:
