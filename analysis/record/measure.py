@@ -33,7 +33,12 @@ class Measure:
 # The facets of a trial's meaning: per which tokens, over which data or which scored sequences, in sequences of which
 # length, under which objective; and of which part of a text.
 TRAINED = ("vocabulary", "data", "context", "objective")  # of the loss in training and its gradients
-VALIDATED = ("vocabulary", "validation", "context", "objective")  # of the loss over the validation set and its gradients
+VALIDATED = (
+    "vocabulary",
+    "validation",
+    "context",
+    "objective",
+)  # of the loss over the validation set and its gradients
 SPELLED = ("text", "objective")  # of bits per byte, whatever the tokens are
 
 TRAINING = (

@@ -32,7 +32,10 @@ def _answers_in_sight(made: Plan) -> list[str]:
     across = [label for label, arm in made.arms.items() if arm.reads_across_batch]
     untried = [f"{label} was not tried: {arm.untried}" for label, arm in made.arms.items() if arm.untried]
     return [
-        *(f"{label} sees the future: a later token changes what it says of an earlier one; {outcome}" for label in future),
+        *(
+            f"{label} sees the future: a later token changes what it says of an earlier one; {outcome}"
+            for label in future
+        ),
         *(f"{label} reads across a batch: another sequence changes what it says of this one" for label in across),
         *untried,
     ]

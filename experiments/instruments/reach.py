@@ -16,7 +16,7 @@ SPREAD = 0.1  # of what is added to each weight, so that gates that begin at zer
 def sees_future(model: Decoder) -> bool:
     """Whether another last token changes any earlier position's logits, in training or without it.
 
-    Every weight of the model is moved at random first and stays so; the model should be one that is not needed.
+    While it is tried each weight is off by a small random number; afterwards all are what they were.
     """
     if model.sizes.context < LEAST:
         return False
@@ -27,8 +27,8 @@ def sees_future(model: Decoder) -> bool:
 
 
 def reads_across_batch(model: Decoder) -> bool:
-    """Whether other sequences in a batch change the logits of its first, in training or without it; moves the weights
-    as `sees_future` does.
+    """Whether other sequences in a batch change the logits of its first, in training or without it; tried
+    like `sees_future`.
     """
     tokens = _random_tokens(model)
     changed = torch.cat([tokens[:1], (tokens[1:] + 1) % model.sizes.vocabulary])
@@ -66,7 +66,7 @@ def _moved_weights(model: Decoder) -> Iterator[None]:
     generator = torch.Generator().manual_seed(key("reach", "weights"))
     before = [weight.clone() for weight in model.parameters()]
     for weight in model.parameters():
-        weight += SPREAD * torch.randn(weight.shape, generator=generator, dtype=weight.dtype)
+        weight.add_(SPREAD * torch.randn(weight.shape, generator=generator, dtype=weight.dtype))
     try:
         yield
     finally:

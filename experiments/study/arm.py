@@ -65,7 +65,11 @@ class Arm:
     def record(self) -> dict[str, Any]:
         """What a study keeps of its arms: their size, and every setting."""
         own = {key: value for key, value in self.config.items() if key not in ("study", "runtime", "trial", "label")}
-        sight = {"sees_future": self.sees_future, "reads_across_batch": self.reads_across_batch, "untried": self.untried}
+        sight = {
+            "sees_future": self.sees_future,
+            "reads_across_batch": self.reads_across_batch,
+            "untried": self.untried,
+        }
         return {"parameters": self.parameters, "flops": self.flops, "code": self.code, **sight, "settings": own}
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:

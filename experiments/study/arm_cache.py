@@ -24,9 +24,9 @@ IRRELEVANT_KEYS = ("study", "seed", "init_seed", "data_seed", "seed_offset")
 class ArmFacts:
     """The kinds that an arm's model asked for, its size, what its trials measure, the code that they come from.
 
-    `measures` says of each how it repeats. `sees_future`: the model reads answers among later tokens, under an objective
-    whose answers stand there; `reads_across_batch`: other sequences of a batch change what it says of one; `untried` says
-    why neither could be tried.
+    `measures` says of each how it repeats. `sees_future`: the model reads answers among later tokens, under an
+    objective whose answers stand there; `reads_across_batch`: other sequences of a batch change what it says of one;
+    `untried` says why neither could be tried.
     """
 
     asked: list[str]

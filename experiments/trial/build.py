@@ -73,9 +73,7 @@ def build_diagnostics(config: Config) -> list[Diagnostic]:
     return [diagnostics.build(knobs)() for knobs in config["diagnostic"].values()]
 
 
-def trial_measures(
-    data: Data, objective: Objective, watching: Iterable[Diagnostic], model: Decoder
-) -> list[Measure]:
+def trial_measures(data: Data, objective: Objective, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
     """All that a trial measures: what its data say of training, and what its diagnostics declare of its model."""
     spelled = scored_bytes(data, objective) is not None
     return [

@@ -78,7 +78,7 @@ class Recorder:
         return min((step for (step, _), value in ends if not math.isfinite(value)), default=None)
 
     def flush(self) -> None:
-        """Write all rows, and notice the first step at which a loss or gradient is not finite; no row comes after it."""
+        """Write all rows up to the first step at which a loss or gradient is not finite, which is `diverged`."""
         rows, tokens, self._rows, self._tokens = self._rows, self._tokens, {}, {}
         if self.diverged is None:
             self.diverged = self._first_diverged()
