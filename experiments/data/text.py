@@ -41,8 +41,8 @@ def text(
 
     The part is the same under every unit, to within a word, so that `val/bits_per_byte` compares them; each unit scores
     its own windows, evenly spread over that part. Bytes are mapped, not read, so a file may be larger than memory. A
-    word is a run of letters, digits and underscores, or a single other mark; white space only separates. The most frequent words of the training part
-    are tokens of their own, `words` in all; whatever else there is shares token 0.
+    word is a run of letters, digits and underscores, or a single other mark; white space only separates. The most
+    frequent words of the training part are tokens of their own, `words` in all; whatever else there is shares token 0.
     Raises FileNotFoundError if there is no file at `path`, ValueError if it is not UTF-8 and not read as bytes.
     """
     if not path.is_file():
