@@ -26,6 +26,7 @@ from experiments.trial.checkpointer import Checkpointer
 from experiments.trial.diagnostics import DiagnosticCallback
 from experiments.trial.fit import build_task, fit
 from experiments.trial.language_modeling import LanguageModeling
+from experiments.trial.meaning import trial_meaning
 from experiments.trial.measures import build_diagnostics, trial_measures
 from experiments.trial.rank import SINGLE, Rank
 from experiments.trial.recorder import Recorder, same_code
@@ -49,7 +50,7 @@ def train(
     started, busy = time.perf_counter(), time.process_time()
     begun, watchers = Checkpoint.read(folder, config["code"]), build_diagnostics(config)
     data, task = build_task(config, rank, begun)
-    measures = trial_measures(data, watchers, task.model)
+    measures = trial_measures(data, task.objective, watchers, task.model)
     if begun is not None and not same_code(begun.history.numpy().tobytes(), measures):
         begun = None  # no column begins by one formula and ends by another
         data, task = build_task(config, rank, None)
@@ -90,6 +91,7 @@ def trial_summary(
         resumed_from=task.checkpoint.step if task.checkpoint else None,
         seeds={key: config[key] for key in ("seed", "init_seed", "data_seed")},
         data=DataSummary(data.vocabulary_size, data.floor, data.content),
+        meaning=trial_meaning(config["data"], data, task.objective),
         code=config["code"],
         git=config["git"],
         versions=versions(),
