@@ -9,9 +9,10 @@ from analysis.findings.judgement import ALPHA, Judgement
 from analysis.findings.verdict import Verdict
 from analysis.record.history import declared_measures
 from analysis.record.summary import trial_damage
+from analysis.statistics.comparability import arms_seeing_future, differing_facets, incomparable_reason
 from analysis.statistics.effects import paired_effects
 from analysis.statistics.power import pairs_for_exact
-from analysis.statistics.summary import arm_costs, settings_that_differ
+from analysis.statistics.summary import arm_costs
 from analysis.tables.columns import Effect, as_rows
 from analysis.tables.results import Results
 
@@ -41,10 +42,8 @@ def disclosures(results: Results) -> list[str]:
         *_unequal_tokens(results),
         *_different_data(results),
         *_changes_after_results(results),
-        *(
-            f"{arm} sees the future: it is a causal language model under the full mask"
-            for arm in _arms_that_see_the_future(results)
-        ),
+        *_answers_in_sight(results),
+        *_incomparable_endpoints(results),
         *_exact_test_note(results),
         *_tuning_notes(results),
     ]
@@ -52,8 +51,9 @@ def disclosures(results: Results) -> list[str]:
 
 def _exact_test_note(results: Results) -> list[str]:
     """Whether exact tests, which endpoints of 0 and 1 rest on, can decide anything with so many seeds."""
-    seeds, comparisons = len(results.study.seeds), len(results.endpoints) * (len(results.arms) - 1)
-    fewest = pairs_for_exact(ALPHA / max(1, comparisons))
+    pairs = [(arm, measure) for measure in results.endpoints for arm in results.arms[1:]]
+    comparisons = sum(not incomparable_reason(results, arm, measure) for arm, measure in pairs)
+    seeds, fewest = len(results.study.seeds), pairs_for_exact(ALPHA / max(1, comparisons))
     if not comparisons or seeds >= fewest:
         return []
     return [
@@ -188,11 +188,25 @@ def _changes_after_results(results: Results) -> list[str]:
     return notes
 
 
-def _arms_that_see_the_future(results: Results) -> list[str]:
-    trials = results.trials
-    if not {"mask", "objective"} <= set(trials.columns):
-        return []
-    return list(trials.arm[(trials["mask"] == "full") & (trials["objective"] == "causal_lm")].unique())
+def _answers_in_sight(results: Results) -> list[str]:
+    """Arms whose models read what they should not, which was found by a change of their input before training."""
+    study = results.study
+    outcome = "which this study allows" if study.allow_seeing_future else "so no effect of it is computed"
+    future = "{} sees the future: a later token changes the logits at an earlier position, {}"
+    batch = "{} reads across a batch: another sequence of the batch changes the logits of this one"
+    untried = "Whether {} sees the future is unknown, as its model could not be tried: {}"
+    return [
+        *(future.format(arm, outcome) for arm in arms_seeing_future(results)),
+        *(batch.format(label) for label, arm in study.arms.items() if arm.reads_across_batch),
+        *(untried.format(label, arm.untried) for label, arm in study.arms.items() if arm.untried),
+    ]
+
+
+def _incomparable_endpoints(results: Results) -> list[str]:
+    """Endpoints that measure something else in an arm than in the baseline, with the reason."""
+    pairs = [(measure, arm) for measure in results.endpoints for arm in results.arms[1:]]
+    reasons = {(measure, arm): differing_facets(results, arm, measure) for measure, arm in pairs}
+    return [f"{measure} under {arm} is not compared: {why}" for (measure, arm), why in reasons.items() if why]
 
 
 def _absence_note(trial: Mapping[str, object], excluded: Mapping[str, str], damage: str) -> str:
@@ -207,19 +221,6 @@ def _absence_note(trial: Mapping[str, object], excluded: Mapping[str, str], dama
     if damage:
         return f"{name}: its record is damaged, so it counts in no number here (trial {id}: {damage})"
     return f"{name}: not finished, so it counts in no number here (trial {id})"
-
-
-def pairing_sentence(results: Results) -> str:
-    """What two trials of one seed have in common, in a sentence."""
-    roots = {
-        setting.partition(".")[0] if setting != "model.context" else setting
-        for setting in settings_that_differ(results)
-    }
-    if "seed_offset" in roots:
-        return "pairs have no seed in common: they are numbered alike, and nothing more"
-    if roots & {"data", "batch_size", "model.context"}:
-        return "paired by seed: both trials share every weight that the arm does not touch, but read different data"
-    return "paired by seed: both trials read the same tokens and share every weight that the arm does not touch"
 
 
 @dataclass(frozen=True)

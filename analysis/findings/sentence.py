@@ -28,6 +28,9 @@ class FindingSentence:
         effect, subject = self.effect, f"{self.effect.endpoint} under {self.effect.arm}"
         if effect.pairs == 0:
             return f"{subject}: no seed has a value in both arms."
+        if effect.incomparable:
+            values = f"{effect.arm_mean:.3g} under {effect.arm} and {effect.baseline_mean:.3g} under {self.baseline}"
+            return f"{effect.endpoint} is {values}, which are not compared: {effect.incomparable}."
         if effect.identical:
             same = f"identical to {self.baseline}'s under every seed (n = {effect.pairs})"
             return f"{subject} is {same}{self._outcome()}."

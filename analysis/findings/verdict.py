@@ -27,7 +27,8 @@ class Verdict:
 def verdicts(results: Results) -> list[Verdict]:
     """One for each of `paired_effects`, in its order."""
     effects = paired_effects(results)
-    return [_judge_effect(results, effect, len(effects)) for effect in effects]
+    family = max(1, sum(not effect.incomparable for effect in effects))
+    return [_judge_effect(results, effect, family) for effect in effects]
 
 
 def _judge_effect(results: Results, effect: Effect, family: int) -> Verdict:
@@ -57,7 +58,7 @@ def with_expectation(judged: list[Verdict]) -> list[Verdict]:
 def worst_judgement(judged: list[Verdict]) -> str:
     """The judgement of an expectation that deserves most attention; empty without expectations."""
     judgements = {verdict.judgement for verdict in with_expectation(judged)}
-    order = (Judgement.contradicted, Judgement.undecided, *Judgement)
+    order = (Judgement.contradicted, Judgement.incomparable, Judgement.undecided, *Judgement)
     return next((str(judgement) for judgement in order if judgement in judgements), "")
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from analysis.page.format import signed_number
 from analysis.record.plain import JsonValue
+from analysis.statistics.comparability import comparable_arms, facets_apart
 from analysis.statistics.effects import MeanDifference, welch_interval
 from analysis.statistics.summary import differing_settings
 from analysis.tables.results import Results, arm_settings
@@ -22,22 +23,31 @@ class ComparedEffect:
 
 
 def compared_effects(first: Results, second: Results) -> list[ComparedEffect]:
-    """Arms and endpoints that both studies have, by endpoint and arm.
+    """Arms and endpoints that both studies have and compare, by endpoint and arm.
 
-    The studies' seeds are not paired with each other: the interval of the difference is Welch's.
+    The studies' seeds are not paired with each other: the interval of the difference is Welch's. An endpoint that
+    measures something else in the other study is left out.
     Raises ValueError if they have nothing in common.
     """
     common = first.study.endpoints.items() & second.study.endpoints.items()  # the reductions agree too
     compared = [
         ComparedEffect(arm, endpoint, welch_interval(_changes(first, endpoint, arm), _changes(second, endpoint, arm)))
         for endpoint, _ in common
-        for arm in first.arms[1:]
-        if arm in second.arms[1:]
+        for arm in _comparable_in_both(first, second, endpoint)
     ]
     if not compared:
         arms = (f"{study.study.name} has {', '.join(study.arms[1:])}" for study in (first, second))
-        raise ValueError(f"the studies share no arm with an endpoint: {'; '.join(arms)}")
+        raise ValueError(f"the studies share no arm with an endpoint of the same meaning: {'; '.join(arms)}")
     return sorted(compared, key=lambda row: (row.endpoint, row.arm))
+
+
+def _comparable_in_both(first: Results, second: Results, endpoint: str) -> list[str]:
+    """The arms besides the baseline with an effect on an endpoint that measures the same in both studies."""
+    meanings = [study.meanings.get(study.arms[0], {}) for study in (first, second)]
+    if facets_apart(first.about(endpoint), *meanings):
+        return []
+    others = comparable_arms(second, endpoint)[1:]
+    return [arm for arm in comparable_arms(first, endpoint)[1:] if arm in others]
 
 
 def _changes(study: Results, endpoint: str, arm: str) -> pd.Series:

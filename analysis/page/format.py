@@ -23,8 +23,9 @@ class HasInterval(Protocol):
 
 
 def verdict_lines(judged: list[Verdict]) -> str:
-    """The verdicts as lines for a terminal."""
-    return pd.DataFrame([_verdict_cells(verdict) for verdict in judged]).to_string(index=False)
+    """The verdicts as lines for a terminal, and the reasons why some values are not compared."""
+    table = pd.DataFrame([_verdict_cells(verdict) for verdict in judged]).to_string(index=False)
+    return "\n".join([table, *(verdict.sentence for verdict in judged if verdict.effect.incomparable)])
 
 
 def value_lines(values: list[ArmValue]) -> str:

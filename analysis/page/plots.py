@@ -81,7 +81,7 @@ def forest_plot(
     Each is labelled with its arm unless there are other `labels`; `arms` are all that get a colour.
     """
     names = [
-        f"{label} (n = {effect.pairs})"
+        f"{label} ({'not compared' if effect.incomparable else f'n = {effect.pairs}'})"
         for label, effect in zip(labels or [effect.arm for effect in effects], effects, strict=True)
     ]
     widest = max((len(name) for name in names), default=0)

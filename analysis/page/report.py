@@ -6,13 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.findings.disclosures import (
-    ExclusionEffect,
-    effects_with_excluded,
-    missing_data,
-    not_shown,
-    pairing_sentence,
-)
+from analysis.findings.disclosures import ExclusionEffect, effects_with_excluded, missing_data, not_shown
+from analysis.findings.pairing import pairing_sentence
 from analysis.findings.verdict import Verdict, headline, verdict_table, verdicts, worst_judgement
 from analysis.page.attention_maps import DrawnMap, study_maps
 from analysis.page.format import value_lines, verdict_lines

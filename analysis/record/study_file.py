@@ -16,7 +16,9 @@ from analysis.record.words import unknown_word
 class ArmRecord:
     """An arm: its level of each factor, its size, the training FLOPs per token, its code's digest, all its settings.
 
-    `measure_code` has the digest of the code of each endpoint's measure.
+    `measure_code` has the digest of the code of each endpoint's measure. `sees_future`: a later token changes the
+    logits at an earlier position, although the objective asks for later tokens; `reads_across_batch`: another sequence
+    of a batch changes the logits of one; `untried` is the reason why neither could be tried, empty if both were.
     """
 
     levels: Mapping[str, str]
@@ -25,6 +27,9 @@ class ArmRecord:
     code: str
     settings: Settings
     measure_code: Mapping[str, str] = field(default_factory=dict)
+    sees_future: bool = False
+    reads_across_batch: bool = False
+    untried: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,8 @@ class StudyRecord:
     largest difference that counts as none. `impossible` maps combinations that cannot be built to the reason,
     `exclude` trials to the reason. `extended` holds the earlier numbers of seeds, and `changed` the declarations that
     changed, after results could be seen. If arms chose settings, `tuned` holds their choices, `tuning` names the
-    study in which they chose, and `edges` the choices at the end of what was tried.
+    study in which they chose, and `edges` the choices at the end of what was tried. `allow_seeing_future` compares
+    arms that see the future with all others.
     """
 
     name: str
@@ -71,6 +77,7 @@ class StudyRecord:
     tuned: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     tuning: str | None = None
     edges: Sequence[str] = ()
+    allow_seeing_future: bool = False
 
     @property
     def baseline(self) -> ArmRecord:

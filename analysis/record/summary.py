@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from analysis.record.files import DamagedFile, Replacing, read_json, reading, replacing, write_text
@@ -28,7 +28,8 @@ class TrialSummary:
 
     `status` is one of `COMPLETE`; `steps` counts optimizer steps, up to the divergence if there was one at
     `diverged_step`; `best_step` had the lowest validation loss; `seconds` are of the clock. `others_on_device` counts
-    the other trials that may have run on its device meanwhile, None if that is unknown.
+    the other trials that may have run on its device meanwhile, None if that is unknown. `meaning` holds a value for
+    each facet of what its measures are about, which `Measure.about` names.
     """
 
     status: str
@@ -48,6 +49,7 @@ class TrialSummary:
     versions: Mapping[str, str]
     seconds: float
     cpu_seconds: float
+    meaning: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_summary(folder: Path) -> TrialSummary | None:

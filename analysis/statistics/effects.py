@@ -15,6 +15,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
+from analysis.statistics.comparability import incomparable_reason
 from analysis.statistics.power import detectable, detectable_share, seeds_for_share, seeds_needed
 from analysis.tables.columns import Effect, PairedEffect
 from analysis.tables.results import Results
@@ -36,20 +37,28 @@ def paired_effects(results: Results) -> list[Effect]:
 
     p-values are of paired t-tests, `p_holm` corrected over all effects (Holm 1979), `p_sign_flip` of the exact
     sign-flip test. `detectable` and `seeds_needed` are at the level of the first step of that correction. Pairs in
-    which either trial diverged or is missing do not count.
+    which either trial diverged or is missing do not count. Arms that cannot be compared have their means and the
+    reason, no effect and no test, and do not count in the correction.
     """
     baseline, *others = results.arms
-    family = max(1, len(results.endpoints) * len(others))
-    effects = [
-        Effect(
-            arm=arm, endpoint=endpoint, unit=results.unit_of(endpoint),
-            **asdict(paired_effect(table[baseline], table[arm], family)),
-        )
-        for endpoint, table in results.endpoints.items()
-        for arm in others
-    ]  # fmt: skip
+    reasons = {(arm, name): incomparable_reason(results, arm, name) for name in results.endpoints for arm in others}
+    family = max(1, sum(not reason for reason in reasons.values()))
+    effects = []
+    for (arm, endpoint), reason in reasons.items():
+        table = results.endpoints[endpoint]
+        difference = paired_effect(table[baseline], table[arm], family)
+        values = asdict(_without_effect(difference, reason) if reason else difference)
+        effects.append(Effect(arm=arm, endpoint=endpoint, unit=results.unit_of(endpoint), **values))
     corrected = holm_corrected([effect.p for effect in effects])
     return [replace(effect, p_holm=p) for effect, p in zip(effects, corrected, strict=True)]
+
+
+def _without_effect(difference: PairedEffect, reason: str) -> PairedEffect:
+    """The means of two arms that cannot be compared, and the reason."""
+    return PairedEffect(
+        pairs=difference.pairs, baseline_mean=difference.baseline_mean, arm_mean=difference.arm_mean, effect=nan,
+        incomparable=reason,
+    )  # fmt: skip
 
 
 def paired_effect(baseline: pd.Series, arm: pd.Series, family: int = 1) -> PairedEffect:

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from analysis.statistics.comparability import comparable_arms
 from analysis.statistics.effects import are_shares, holm_corrected, paired_effect
 from analysis.tables.columns import PairedEffect
 from analysis.tables.results import Results
@@ -113,7 +114,7 @@ def factorial_effects(results: Results) -> list[FactorialEffect]:
     others that have both. An interaction is how much the difference of one level changes with the other's:
     (ab − b) − (a − baseline). Of a fraction, in which no two arms differ in one factor only, a main effect is the mean
     of all arms with the level less that of all without, and mixed with what the fraction cannot tell apart from it.
-    p is corrected over the effects on one endpoint.
+    p is corrected over the effects on one endpoint. Arms that cannot be compared with the baseline are left out.
     """
     levels: dict[str, Levels] = {label: arm.levels for label, arm in results.study.arms.items()}
     base = levels[results.arms[0]]
@@ -122,7 +123,9 @@ def factorial_effects(results: Results) -> list[FactorialEffect]:
     return [
         effect
         for endpoint, table in results.endpoints.items()
-        for effect in Factorial(endpoint, table, levels, base).effects()
+        for effect in Factorial(
+            endpoint, table, {arm: levels[arm] for arm in comparable_arms(results, endpoint)}, base
+        ).effects()
     ]
 
 

@@ -44,12 +44,10 @@ class Trials(TypedFrame):
 class PairedEffect:
     """The difference of an arm's endpoint from the baseline's, paired by seed; NaN where a value is not defined.
 
-    `pairs` seeds have both; over these `baseline_mean` and `arm_mean` are the means, `effect` is their difference,
-    `low` to `high` its 95 % t-interval, `bca_low` to `bca_high` its bootstrap interval from 20 pairs on, and
-    `sd_of_differences` the standard deviation of the differences. `p` is of the paired t-test, `p_holm` corrected over
-    the table, `p_sign_flip` of the exact sign-flip test, up to 16 pairs. `detectable` is the smallest effect that so
     many pairs detect with 80 % power after the correction, `seeds_needed` the number of seeds that detect this effect,
     and `pairing_gain` how many times more seeds unpaired arms would need. `identical`: all differences are 0.
+    `incomparable` is the reason why the two means measure different things, so that there is no effect and no test;
+    it is empty where they can be compared.
     """
 
     pairs: Annotated[int, "seeds"]
@@ -68,6 +66,7 @@ class PairedEffect:
     seeds_needed: float = nan
     pairing_gain: float = nan
     identical: bool = False
+    incomparable: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,7 +81,7 @@ def results_from_frame(
         endpoints=dict(endpoints), expect=expect, margin=margin, seeds=sorted(rows.seed.unique()),
         arms={label: ArmRecord(levels[label], parameters=0, flops=0.0, code="", settings={}) for label in arms},
     )  # fmt: skip
-    undeclared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly"}
+    undeclared = {"unit": "", "better": "neither", "reduction": "final", "repeats": "exactly", "about": ""}
     measures = pd.DataFrame(undeclared, index=list(endpoints))
     return FrameResults(Path(), study, _trials_table(rows, list(endpoints)), measures, {}, rows)
 

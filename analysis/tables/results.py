@@ -61,6 +61,24 @@ class Results:
         unit = self.measures.unit.get(measure, "share of trials")
         return "" if unit == "1" else unit
 
+    def about(self, measure: str) -> list[str]:
+        """The facets of a trial's meaning that a measure depends on; none where no trial declared any."""
+        declared = self.measures["about"].get(measure)
+        return declared.split() if isinstance(declared, str) else []
+
+    @cached_property
+    def meanings(self) -> dict[str, dict[str, str]]:
+        """What the values of each arm's complete trials are about: a value per facet; several are joined by " / "."""
+        values: dict[str, dict[str, set[str]]] = {}
+        for trial in as_rows(self.trials[self.trials.ended.isin(COMPLETE)]):
+            summary = self.summaries.get(trial["trial"])
+            for facet, value in (summary.meaning if summary else {}).items():
+                values.setdefault(trial["arm"], {}).setdefault(facet, set()).add(value)
+        return {
+            arm: {facet: " / ".join(sorted(several)) for facet, several in facets.items()}
+            for arm, facets in values.items()
+        }
+
     def label_with_unit(self, measure: str) -> str:
         """A measure with its unit, as axes and columns name it."""
         unit = self.unit_of(measure)
@@ -137,7 +155,8 @@ def read_results(home: Path) -> Results:
     measures: dict[str, dict[str, str]] = {}
     for id in summaries:
         measures |= declared_measures(trial_folder(results, id))
-    declarations = pd.DataFrame.from_dict(measures, orient="index", columns=["unit", "better", "reduction", "repeats"])
+    columns = ["unit", "better", "reduction", "repeats", "about"]
+    declarations = pd.DataFrame.from_dict(measures, orient="index", columns=columns)
     return Results(home, study, Trials.check(pd.DataFrame(rows)), declarations, summaries)
 
 

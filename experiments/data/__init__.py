@@ -1,5 +1,6 @@
 """Data: token sequences, with what is known about them."""
 
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
@@ -39,7 +40,9 @@ class Data(Protocol):
 
     `vocabulary_size` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or None where
     nobody knows it, `solved_at` the accuracy from which a task counts as solved, or None where that has no
-    meaning, `content` a hash of what the tokens are, wherever they lie, `vocabulary` their names.
+    meaning, `content` a hash of what the tokens are, wherever they lie, `vocabulary` their names. Where tokens spell a
+    text, `text` names the part of it that validates, the same however it is cut into tokens, and `validation_bytes` are
+    the bytes that the targets of the validation set spell.
     """
 
     vocabulary_size: int
@@ -47,6 +50,8 @@ class Data(Protocol):
     floor: float | None
     solved_at: float | None
     content: str
+    text: str | None = None
+    validation_bytes: int | None = None
 
     def __init__(self, context: int) -> None: ...
     def train(self, size: int, seed: int, step: int) -> Batch:
@@ -68,6 +73,8 @@ class SyntheticTask:
     """
 
     solved_at = 0.95
+    text: str | None = None
+    validation_bytes: int | None = None
 
     def __init__(self, context: int, length: int, vocabulary: int, *, floor: float | None = 0.0) -> None:
         if length > context:
@@ -94,14 +101,31 @@ def only_scored(targets: Tokens, scored: Tensor) -> Tokens:
     return targets.masked_fill(~scored, IGNORED)
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """How tokens spell a text: a hash of the text, the UTF-8 bytes of each token with all that separates it from the
+    one before, and how many tokens come before the part that validates.
+
+    That part is the last share of the text's characters whatever the tokens are, to within one token, so that losses
+    per byte of it can be compared.
+    """
+
+    text: str
+    sizes: Tensor
+    split: int
+
+
 class TokenStream:
     """One long sequence of tokens: its last part validates, windows of the rest train.
 
+    Without a spelling the last part is a share of the tokens, and bits per byte are not known.
     Raises ValueError if either part is too short for one window.
     """
 
     floor = None
     solved_at = None
+    text: str | None = None
+    validation_bytes: int | None = None
 
     def __init__(
         self,
@@ -111,8 +135,9 @@ class TokenStream:
         context: int,
         validation: float,
         validation_tokens: int,
+        spelling: Spelling | None = None,
     ) -> None:
-        split = len(tokens) - round(validation * len(tokens))
+        split = spelling.split if spelling else first_held_out(len(tokens), validation)
         self.vocabulary_size, self.vocabulary = len(vocabulary.symbols), vocabulary
         self.content, self.context = content, context
         self._train, held_out = tokens[:split], tokens[split:]
@@ -124,7 +149,12 @@ class TokenStream:
                 )
         starts = torch.arange(0, len(held_out) - context, context)
         kept = min(len(starts), max(1, validation_tokens // context))
-        self._validation = self._windows_at(held_out, starts[torch.linspace(0, len(starts) - 1, kept).long()])
+        starts = starts[torch.linspace(0, len(starts) - 1, kept).long()]
+        self._validation = self._windows_at(held_out, starts)
+        if spelling:
+            self.text = f"{spelling.text[:12]}, last {validation:g}"
+            sizes = spelling.sizes[split:]
+            self.validation_bytes = int(sizes[starts[:, None] + torch.arange(1, context + 1)].long().sum())
 
     def train(self, size: int, seed: int, step: int) -> Batch:
         """`size` windows that start anywhere in the training part."""
@@ -140,6 +170,25 @@ class TokenStream:
     def _windows_at(self, tokens: Tensor, starts: Tensor) -> Batch:
         rows = tokens[starts[:, None] + torch.arange(self.context + 1)].long()
         return Batch.of(rows[:, :-1], rows[:, 1:])
+
+
+def first_held_out(count: int, validation: float) -> int:
+    """Where the last share of so many tokens begins.
+
+    >>> first_held_out(100, 0.1)
+    90
+    """
+    return count - round(validation * count)
+
+
+def character_sizes(tokens: Tensor, vocabulary: Vocabulary) -> Tensor:
+    """The bytes of each token that is a character, in UTF-8.
+
+    >>> character_sizes(*encode_characters("aü€"))
+    tensor([1, 2, 3], dtype=torch.uint8)
+    """
+    table = [len(symbol.encode("utf-8", "surrogatepass")) for symbol in vocabulary.symbols]
+    return torch.tensor(table, dtype=torch.uint8)[tokens]
 
 
 def encode_characters(text: str) -> tuple[Tensor, Vocabulary]:

@@ -3,7 +3,7 @@
 import hashlib
 
 from components.domains import Count, ProperShare
-from experiments.data import TokenStream, datas, encode_characters
+from experiments.data import Spelling, TokenStream, character_sizes, datas, encode_characters, first_held_out
 
 
 @datas.register("pydoc")
@@ -17,6 +17,6 @@ def pydoc(context: int, *, validation: ProperShare = 0.1, validation_tokens: Cou
 
     text = "\n".join(topics[name] for name in sorted(topics))
     tokens, vocabulary = encode_characters(text)
-    return TokenStream(
-        tokens, vocabulary, hashlib.sha256(text.encode()).hexdigest(), context, validation, validation_tokens
-    )
+    content = hashlib.sha256(text.encode()).hexdigest()
+    spelling = Spelling(content, character_sizes(tokens, vocabulary), first_held_out(len(tokens), validation))
+    return TokenStream(tokens, vocabulary, content, context, validation, validation_tokens, spelling)

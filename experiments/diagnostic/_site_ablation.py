@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
+from analysis.record.measure import VALIDATED, Measure
 from components.domains import Count
 from components.model import Decoder
 from experiments.data import IGNORED, Batch
@@ -25,7 +25,7 @@ class Ablation(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One for each site."""
-        return [Measure(f"{self.name}/{site}", "nats/token") for site in intervention_sites(model)]
+        return [Measure(f"{self.name}/{site}", "nats/token", about=VALIDATED) for site in intervention_sites(model)]
 
     def on_trained(self, trial: ObservedTrial) -> None:
         batches = trial.held_out(trial.model.sizes.context)[: self.batches]

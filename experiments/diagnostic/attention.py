@@ -70,10 +70,19 @@ def statistics(read: AttentionInputs) -> dict[str, Tensor]:
 
 
 def jacobian_norm(p: Tensor) -> Tensor:
-    """‖diag(p) − p pᵀ‖_F = √(Σp² − 2Σp³ + (Σp²)²) over the last axis.
+    """‖diag(p) − p pᵀ‖_F = √(Σp² − 2Σp³ + (Σp²)²) over the last axis, for shares p that sum to 1.
+
+    Where one share is nearly 1 these terms cancel to rounding. So it is summed without differences of large numbers,
+    with r the sum of all shares but the largest P, and sums over the others q: √(P²r² + Σq²(1 − q)² + 2P²Σq² +
+    (Σq²)² − Σq⁴).
 
     >>> round(jacobian_norm(torch.tensor([0.5, 0.5])).item(), 6)  # a tie of two, where it is largest
     0.5
+    >>> f"{jacobian_norm(torch.tensor([1.0, 1e-6])).item():.3g}"  # 2q, where those terms give 0
+    '2e-06'
     """
-    squares, cubes = p.square().sum(-1), p.pow(3).sum(-1)
-    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()
+    largest, place = p.max(-1, keepdim=True)
+    q, top = p.scatter(-1, place, 0.0), largest.squeeze(-1).square()
+    squares = q.square().sum(-1)
+    own = top * q.sum(-1).square() + (q * (1 - q)).square().sum(-1)
+    return (own + 2 * top * squares + (squares.square() - q.pow(4).sum(-1)).clamp_min(0)).sqrt()

@@ -15,7 +15,8 @@ from experiments.instruments.trace import ForwardTrace, residual_modules
 class Branch(ModelDiagnostic):
     """Dependency of a sublayer on its branch: Var f / Var (x + f), f what the branch adds to the stream x
 
-    With another residual than x + f, f is what the branch changes in it: residual(x, f) − residual(x, 0).
+    With another residual than x + f, f is what the branch changes in it: residual(x, f) − residual(x, 0). NaN where the
+    change is not 0 and within the rounding of x, a share of ε² of the variance.
     Source: Liu et al. 2020 (Admin), arXiv:2004.08249, section 4.1.
     """
 
@@ -26,4 +27,6 @@ class Branch(ModelDiagnostic):
     def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         for place, joined in seen.residuals.items():
             without = joined.residual(joined.x, torch.zeros_like(joined.update))
-            trial.recorder.record(f"branch/{place}", (joined.y - without).float().var() / joined.y.float().var())
+            share = (joined.y - without).float().var() / joined.y.float().var()
+            told = (share == 0) | (share > torch.finfo(joined.y.dtype).eps ** 2)
+            trial.recorder.record(f"branch/{place}", torch.where(told, share, torch.nan))

@@ -40,8 +40,9 @@ class Extrapolation(Diagnostic):
             model(torch.zeros(1, length, dtype=torch.long, device=next(model.parameters()).device))
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
-        """A loss for each length."""
-        return [Measure(f"extrapolation/{length}", "nats/token", "lower") for length in self.lengths]
+        """A loss for each length, whatever the context that the model was trained at."""
+        about = ("vocabulary", "data", "objective")
+        return [Measure(f"extrapolation/{length}", "nats/token", "lower", about=about) for length in self.lengths]
 
     def on_trained(self, trial: ObservedTrial) -> None:
         for length in self.lengths:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
+from analysis.record.measure import TRAINED, Measure
 from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
@@ -21,7 +21,8 @@ class GradientNorm(Diagnostic):
     """‖g‖₂ before clipping: of all parameters, each layer, each kind of part; how it changes with depth; how often it
     was clipped, and how often it leapt 7 robust standard deviations above the steps before
 
-    `slope` is that of ln ‖g‖ over the layers, `first_to_last` the first layer's norm over the last one's.
+    `slope` is that of ln ‖g‖ over the layers, `first_to_last` the first layer's norm over the last one's; NaN where a
+    layer has no gradient.
     Source: Pascanu et al. 2013, arXiv:1211.5063, section 3.2; over depth, Xiong et al. 2020, arXiv:2002.04745.
     """
 
@@ -33,7 +34,8 @@ class GradientNorm(Diagnostic):
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One norm for each group of parameters that holds any; what depth does, if there is any."""
         found = [
-            Measure(f"gradient_norm/{group}", "nats/token", reduction="median") for group in parameter_groups(model)
+            Measure(f"gradient_norm/{group}", "nats/token", reduction="median", about=TRAINED)
+            for group in parameter_groups(model)
         ]
         found.append(Measure("gradient_norm/clipped", "share of steps", reduction="mean"))
         if _layers(list(parameter_groups(model))) > 1:
@@ -58,8 +60,9 @@ class GradientNorm(Diagnostic):
             self._record_depth(trial, norms[1 : 1 + len(self._slope)])
 
     def _record_depth(self, trial: ObservedTrial, norms: Tensor) -> None:
-        trial.recorder.record("gradient_norm/slope", norms.log() @ self._slope)
-        trial.recorder.record("gradient_norm/first_to_last", norms[0] / norms[-1])
+        there = norms.min() > torch.finfo(norms.dtype).tiny
+        trial.recorder.record("gradient_norm/slope", torch.where(there, norms.log() @ self._slope, torch.nan))
+        trial.recorder.record("gradient_norm/first_to_last", torch.where(there, norms[0] / norms[-1], torch.nan))
 
     def on_train_end(self, trial: ObservedTrial) -> None:
         trial.recorder.record("gradient_spikes", spike_share(trial.recorder.series("gradient_norm/total")))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.record.measure import Measure
+from analysis.record.measure import VALIDATED, Measure
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
 from experiments.instruments.observed_trial import ObservedTrial
@@ -18,7 +18,7 @@ class LogZ(ModelDiagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Both means."""
-        return [Measure("log_z/mean", "nats"), Measure("log_z/square", "nats²")]
+        return [Measure("log_z/mean", "nats", about=VALIDATED), Measure("log_z/square", "nats²", about=VALIDATED)]
 
     def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
         log_z = seen.logits.float().logsumexp(-1)

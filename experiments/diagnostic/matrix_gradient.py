@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.record.measure import Measure
+from analysis.record.measure import TRAINED, Measure
 from components.domains import Count
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
@@ -23,7 +23,10 @@ class MatrixGradient(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One for each matrix, and once more for those of the last layer."""
-        return [Measure(f"matrix_gradient/{name}", "nats/token", reduction="median") for name in matrices(model)]
+        return [
+            Measure(f"matrix_gradient/{name}", "nats/token", reduction="median", about=TRAINED)
+            for name in matrices(model)
+        ]
 
     def on_fit_start(self, trial: ObservedTrial) -> None:
         self._places = matrices(trial.model)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
+from analysis.record.measure import TRAINED, Measure
 from components.domains import Count, Share
 from components.model import Decoder
 from experiments.data import IGNORED
@@ -18,7 +18,8 @@ class NoiseScale(Diagnostic):
     """Gradient noise scale tr Σ / |G|² in sequences, out of the gradients of a step's batch and of a part of it
 
     |G|² ≈ (B |g_B|² − b |g_b|²) / (B − b) and tr Σ ≈ (|g_b|² − |g_B|²) / (1/b − 1/B) for B and b sequences, each
-    averaged over samples with weights that fall by `decay` from one to the next; the ratio is of these averages.
+    averaged over samples with weights that fall by `decay` from one to the next; the ratio is of these averages, NaN
+    while that of |G|² is not above 0, as its estimate may be.
     Source: McCandlish et al. 2018, arXiv:1812.06162, appendix A.1.
     """
 
@@ -28,8 +29,11 @@ class NoiseScale(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Both estimates, and the ratio of their averages."""
-        parts = [Measure(f"noise_scale/{name}", "(nats/token)²", reduction="mean") for name in ("noise", "signal")]
-        return [Measure("noise_scale", "sequences"), *parts]
+        parts = [
+            Measure(f"noise_scale/{name}", "(nats/token)²", reduction="mean", about=TRAINED)
+            for name in ("noise", "signal")
+        ]
+        return [Measure("noise_scale", "sequences", about=TRAINED), *parts]
 
     def on_fit_start(self, trial: ObservedTrial) -> None:
         """What an interrupted trial has recorded goes on to count."""
@@ -48,7 +52,8 @@ class NoiseScale(Diagnostic):
         self._signal.append(signal)
         trial.recorder.record("noise_scale/noise", noise)
         trial.recorder.record("noise_scale/signal", signal)
-        trial.recorder.record("noise_scale", self._average(self._noise) / self._average(self._signal))
+        averages = self._average(self._noise), self._average(self._signal)
+        trial.recorder.record("noise_scale", torch.where(averages[1] > 0, averages[0] / averages[1], torch.nan))
 
     def _average(self, values: Sequence[Tensor]) -> Tensor:
         """Weights decay into the past and add up to 1."""

@@ -14,6 +14,8 @@ from experiments.instruments.intervene import patching_stream
 from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import stream_places, trace_forward
 
+ROUNDING = 16.0  # times ε of the largest logit, that a difference of means of logits can owe to it
+
 
 @diagnostics.register("patching")
 class Patching(Diagnostic):
@@ -21,7 +23,8 @@ class Patching(Diagnostic):
     logits that comes over when the stream at a layer is the other sequence's: at that position, and everywhere else
 
     (d_patched − d)/(d' − d), d the logit of the other's answer less that of its own; in means over pairs of the first
-    batch of the validation set. The answer moves from elsewhere to its position as layers go by.
+    batch of the validation set. The answer moves from elsewhere to its position as layers go by. NaN where d' − d is
+    within the rounding of the logits.
     Source: Meng et al. 2022, arXiv:2202.05262, section 2; Elhage et al. 2021 (the residual stream as a channel).
     """
 
@@ -44,10 +47,12 @@ class Patching(Diagnostic):
             return (at.gather(1, others[:, None]) - at.gather(1, own[:, None])).mean()
 
         low, high = difference(trial.model.forward(tokens)), difference(donor.logits)
+        rounding = ROUNDING * torch.finfo(donor.logits.dtype).eps * donor.logits.abs().max()
         for name, where in {"answer": answer, "elsewhere": ~answer}.items():
             for place, stream in donor.stream.items():
                 with patching_stream(trial.model, place, where, stream):
                     share = (difference(trial.model.forward(tokens)) - low) / (high - low)
+                share = torch.where((high - low).abs() > rounding, share, torch.nan)
                 trial.recorder.record(f"patching/{name}/{place}", share)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from analysis.record.measure import Measure
+from analysis.record.measure import VALIDATED, Measure
 from components.model import Decoder
 from experiments.data import IGNORED
 from experiments.diagnostic import Diagnostic, diagnostics
@@ -23,8 +23,8 @@ class PositionLoss(Diagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """A loss for each eighth, and the difference."""
-        eighths = [Measure(f"position_loss/{part}_of_{PARTS}", "nats/token", "lower") for part in range(1, PARTS + 1)]
-        return [*eighths, Measure("position_loss/late_less_early", "nats/token", "lower")]
+        names = [*(f"{part}_of_{PARTS}" for part in range(1, PARTS + 1)), "late_less_early"]
+        return [Measure(f"position_loss/{name}", "nats/token", "lower", about=VALIDATED) for name in names]
 
     def on_trained(self, trial: ObservedTrial) -> None:
         sums = torch.zeros(2, PARTS, dtype=torch.float64)

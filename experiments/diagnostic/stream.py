@@ -15,13 +15,14 @@ from experiments.instruments.trace import ForwardTrace, stream_places
 
 NAMES = ("rms", "kurtosis", "outlier", "rank", "cosine")
 FAR, LAYERS, TOKENS = 6.0, 0.25, 0.06  # what makes a feature an outlier
+ROUNDING = 8.0  # times ε, of the whole, that tokens which are one may seem apart
 
 
 @diagnostics.register("stream")
 class Stream(ModelDiagnostic):
     """The stream before the first layer and after each: root mean square; kurtosis mean x⁴ / (mean x²)² of a token's
     features (3 if normal); outlier, the largest |x| over the root mean square; rank ‖X − 1x̄ᵀ‖_F / ‖X‖_F, 0 where all
-    tokens are one; cosine, the mean over pairs of tokens
+    tokens are one to within rounding (8 ε); cosine, the mean over pairs of tokens
 
     Means over sequences. `outlier_features` counts features beyond 6 root mean squares in at least a quarter of the
     layers and 6 % of the tokens.
@@ -46,12 +47,13 @@ def statistics(x: Hidden) -> dict[str, Tensor]:
     x = x.to(torch.promote_types(x.dtype, torch.float32))
     squares, size = x.square(), x.norm(dim=(1, 2))
     tokens = x.shape[1]
+    apart = (x - x.mean(1, keepdim=True)).norm(dim=(1, 2)) / size
     total = normalize(x, dim=-1).sum(1).square().sum(-1)  # of all pairs' cosines, each token with itself too
     return {
         "rms": squares.mean().sqrt(),
         "kurtosis": (x.pow(4).mean(-1) / squares.mean(-1).square()).mean(),
         "outlier": x.abs().max() / squares.mean().sqrt(),
-        "rank": ((x - x.mean(1, keepdim=True)).norm(dim=(1, 2)) / size).mean(),
+        "rank": torch.where(apart > ROUNDING * torch.finfo(x.dtype).eps, apart, 0.0).mean(),
         "cosine": ((total - tokens) / (tokens * (tokens - 1))).mean(),
     }
 

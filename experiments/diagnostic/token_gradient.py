@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import torch
+
 from analysis.record.measure import Measure
 from components.model import Decoder
 from experiments.diagnostic import ModelDiagnostic, diagnostics
@@ -27,4 +29,5 @@ class TokenGradient(ModelDiagnostic):
         found = token_gradient_norms(seen, seen.stream)
         record_token_norms(trial, "token_gradient", found)
         first, *_, last = (each["rms"] for each in found.values())
-        trial.recorder.record("token_gradient/first_to_last", first / last)
+        ratio = torch.where(last > torch.finfo(last.dtype).tiny, first / last, torch.nan)
+        trial.recorder.record("token_gradient/first_to_last", ratio)

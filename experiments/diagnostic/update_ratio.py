@@ -17,6 +17,7 @@ from experiments.instruments.parameter_groups import GroupNorms, parameter_group
 class UpdateRatio(Diagnostic):
     """‖w′ − w‖₂ / ‖w‖₂ of a step, weight decay included: of all parameters, each layer, each kind of part
 
+    NaN where all weights of a group are 0, as biases may be at first.
     Source: the ratio of Yang et al. 2022, arXiv:2203.03466 (muP), appendix J; of whole groups, not of single matrices.
     """
 
@@ -42,7 +43,8 @@ class UpdateRatio(Diagnostic):
         with torch.no_grad():
             moved = [now - before for now, before in zip(trial.model.parameters(), self._before, strict=True)]
             moves, sizes = (torch.stack(torch._foreach_norm(each)) for each in (moved, self._before))  # pyright: ignore[reportPrivateImportUsage]
-            ratios = self._norms(moves) / self._norms(sizes)
+            whole = self._norms(sizes)
+            ratios = torch.where(whole > 0, self._norms(moves) / whole, torch.nan)
         self._before = []
         for name, ratio in zip(self._norms.names, ratios.unbind(), strict=True):
             trial.recorder.record(f"update_ratio/{name}", ratio)

@@ -16,6 +16,7 @@ BLOCK = 1000  # windows at a time, so that long curves take little memory
 def spike_share(values: Tensor) -> Tensor:
     """The share of values more than 7 robust standard deviations above the median of the window before them
 
+    Of a window that does not vary, the deviation is what single precision leaves open, so that rounding is no leap.
     The window is the 1,000 values before, in short curves a fifth of them; values before the first whole window are
     not judged, and with fewer than 5 values in a window none is. Source: OLMo 2, arXiv:2501.00656, section 3 (7
     standard deviations above the last 1,000; here median and 1.4826 · median absolute deviation).
@@ -40,4 +41,5 @@ def spike_share(values: Tensor) -> Tensor:
 def _are_spikes(windows: np.ndarray, after: np.ndarray) -> np.ndarray:
     middle = np.median(windows, axis=1)
     spread = ROBUST * np.median(np.abs(windows - middle[:, None]), axis=1)
-    return after > middle + SPIKE_DEVIATIONS * spread
+    least = np.finfo(np.float32).eps * np.abs(middle)
+    return after > middle + SPIKE_DEVIATIONS * np.maximum(spread, least)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
+from analysis.record.measure import VALIDATED, Measure
 from experiments.instruments.observed_trial import ObservedTrial
 from experiments.instruments.trace import ForwardTrace
 
@@ -15,7 +15,7 @@ STATISTICS = ("rms", "p10", "median", "p90")
 def token_norm_measures(diagnostic: str, places: Sequence[str]) -> list[Measure]:
     """Four numbers for each place."""
     named = [f"{diagnostic}/{name}/{place}" for name in STATISTICS for place in places]
-    return [Measure(name, "nats", reduction="median") for name in named]
+    return [Measure(name, "nats", reduction="median", about=VALIDATED) for name in named]
 
 
 @torch.enable_grad()

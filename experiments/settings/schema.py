@@ -90,6 +90,7 @@ class Study:
     margin: dict[str, Positive] = field(default_factory=dict)
     tune: dict[str, Any] = field(default_factory=dict)
     exclude: dict[str, str] = field(default_factory=dict)
+    allow_seeing_future: bool = False
 
 
 SECTIONS: dict[str, type] = {"model": Model, "trainer": Trainer, "runtime": Runtime, "study": Study}

@@ -15,6 +15,7 @@ from experiments.study.arm_cache import ArmFacts, cached_facts
 from experiments.study.checks import refuse_invalid_settings
 from experiments.study.code_version import code_version
 from experiments.study.identity import trial_id
+from experiments.study.sight import try_reach
 from experiments.study.unused import refuse_unused_weights, unused_kinds
 from experiments.trial import build
 from experiments.trial.build import build_data, build_data_at, build_model, build_training
@@ -43,6 +44,9 @@ class Arm:
     measures: Mapping[str, str]
     measure_code: Mapping[str, str]
     code: str
+    sees_future: bool
+    reads_across_batch: bool
+    untried: str
 
     def refuse_untrainable(self) -> None:
         """Raises what the optimizer and the schedule say to this model and its steps, before any trial starts.
@@ -58,7 +62,12 @@ class Arm:
         own = {key: value for key, value in self.config.items() if key not in ("study", "runtime", "trial", "label")}
         endpoints = [name for name in self.config["study"]["endpoints"] if name in self.measure_code]
         code = {"code": self.code, "measure_code": {name: self.measure_code[name] for name in endpoints}}
-        return {"parameters": self.parameters, "flops": self.flops, **code, "settings": own}
+        sight = {
+            "sees_future": self.sees_future,
+            "reads_across_batch": self.reads_across_batch,
+            "untried": self.untried,
+        }
+        return {"parameters": self.parameters, "flops": self.flops, **code, **sight, "settings": own}
 
     def trial(self, seed: int) -> tuple[str, dict[str, Any]]:
         """The identity and the configuration of this arm under a seed."""
@@ -108,12 +117,16 @@ def resolve_arm(config: DictConfig, fit: Callable[[dict[str, Any]], dict[str, An
         measures=found.measures,
         measure_code=found.measure_code,
         code=found.code,
+        sees_future=found.sees_future,
+        reads_across_batch=found.reads_across_batch,
+        untried=found.untried,
     )
 
 
 def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
     """Build the model without weights, run it once forward and back, and ask every diagnostic."""
-    vocabulary = data.vocabulary_size + build_training(config)[0].extra_tokens
+    objective = build_training(config)[0]
+    vocabulary = data.vocabulary_size + objective.extra_tokens
     model, asked = build_model(config, vocabulary, device="meta")
     with unused_kinds(model) as unused:
         flops = training_flops(model)
@@ -121,7 +134,7 @@ def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
     watchers = build_diagnostics(config)
     for watcher in watchers:
         watcher.refuse_model(model, lambda context: build_data_at(config, context))
-    measures = trial_measures(data, watchers, model)
+    measures = trial_measures(data, objective, watchers, model)
     return ArmFacts(
         asked=sorted(asked - unused),
         parameters=sum(p.numel() for p in model.parameters()),
@@ -129,6 +142,7 @@ def inspect_model(config: dict[str, Any], data: Data) -> ArmFacts:
         measures={measure.name: measure.repeats for measure in measures},
         measure_code={measure.name: measure.code for measure in measures},
         code=code_version(config, asked - unused),
+        **try_reach(config, objective),
     )
 
 

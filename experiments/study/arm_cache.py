@@ -24,7 +24,10 @@ IRRELEVANT_KEYS = ("study", "seed", "init_seed", "data_seed", "seed_offset")
 class ArmFacts:
     """The kinds that an arm's model asked for, its size, what its trials measure, the code that they come from.
 
-    `measures` says of each how it repeats, `measure_code` the digest of its own code.
+    `measures` says of each how it repeats, `measure_code` the digest of its own code. `sees_future`: a later token
+    changes the logits at an earlier position, and the objective's answers stand among later tokens;
+    `reads_across_batch`: another sequence of a batch changes the logits of one; `untried` is the reason why neither
+    could be tried, empty if both were.
     """
 
     asked: list[str]
@@ -33,6 +36,9 @@ class ArmFacts:
     measures: dict[str, str]
     measure_code: dict[str, str]
     code: str
+    sees_future: bool
+    reads_across_batch: bool
+    untried: str
 
 
 def cached_facts(config: Mapping[str, Any], content: str, inspect_arm: Callable[[], ArmFacts]) -> ArmFacts:

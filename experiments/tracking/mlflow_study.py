@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from analysis.record.config_file import read_config
 from analysis.record.files import DamagedFile, read_csv_rows
 from analysis.record.history import read_history
 from analysis.record.layout import ARTIFACTS, EFFECTS, PAGE, results_of, trial_folder
-from analysis.record.study_file import TrialRecord, read_study
+from analysis.record.study_file import ArmRecord, TrialRecord, read_study
 from analysis.record.summary import COMPLETE, read_summary
 from experiments.lifecycle.state import trial_state
 from experiments.tracking.export import history_points, mlflow_name, run_parameters, step_stride
@@ -69,7 +69,8 @@ class MlflowStudy:
         parent = known["study"].info.run_id
         if known["study"].info.status != "RUNNING":
             client.update_run(parent, status="RUNNING")
-        children = [_trial_run(home, study.name, parent, trial) for trial in study.trials]
+        marks = {label: _arm_marks(arm) for label, arm in study.arms.items()}
+        children = [_trial_run(home, study.name, parent, trial, marks[trial.arm]) for trial in study.trials]
         for child in (child for child in children if child.key in known):
             tags = known[child.key].data.tags
             child.run, child.step = known[child.key].info.run_id, int(tags.get("knockout.step", -1))
@@ -151,8 +152,8 @@ class MlflowStudy:
     def _log_effects(self) -> None:
         rows = read_csv_rows(self.home / EFFECTS)
         logged = self.client.get_run(self.parent).data.metrics
-        for row in rows:
-            name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"] or "nan")
+        for row in (row for row in rows if row["effect"]):
+            name, value = mlflow_name(f"effect/{row['arm']}/{row['endpoint']}"), float(row["effect"])
             if logged.get(name) != value:
                 self.client.log_metric(self.parent, name, value)
         study = read_study(self.home)
@@ -170,7 +171,13 @@ def _find_or_create_experiment(client: "MlflowClient", name: str, artifacts: str
     return found.experiment_id
 
 
-def _trial_run(home: Path, study: str, parent: str, trial: TrialRecord) -> TrialRun:
+def _arm_marks(arm: ArmRecord) -> dict[str, str]:
+    """Tags of an arm whose model reads what it should not; none of all others."""
+    marks = {"sees_future": arm.sees_future, "reads_across_batch": arm.reads_across_batch}
+    return {mark: "true" for mark, holds in marks.items() if holds}
+
+
+def _trial_run(home: Path, study: str, parent: str, trial: TrialRecord, marks: Mapping[str, str]) -> TrialRun:
     """A trial's run: one that another study asked for first says so."""
     folder = trial_folder(results_of(home), trial.id)
     tags = {"mlflow.parentRunId": parent, "study": study, "arm": trial.arm, "seed": str(trial.seed)}
@@ -179,7 +186,7 @@ def _trial_run(home: Path, study: str, parent: str, trial: TrialRecord) -> Trial
     except (FileNotFoundError, DamagedFile):
         config = {}
     first = config.get("asked_by", study)
-    tags |= {"trial": trial.id} | ({"reused_from": first} if first != study else {})
+    tags |= {"trial": trial.id, **marks} | ({"reused_from": first} if first != study else {})
     return TrialRun(f"{trial.arm} · seed {trial.seed} {trial.id}", tags, folder)
 
 

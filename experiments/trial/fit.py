@@ -10,6 +10,7 @@ from experiments.trial import build
 from experiments.trial.batches import DrawnBatches, validation_batches
 from experiments.trial.checkpoint import Checkpoint
 from experiments.trial.language_modeling import LanguageModeling
+from experiments.trial.meaning import scored_bytes
 from experiments.trial.rank import FileRendezvousDDP, Rank
 
 OWN_TRAINER_KEYS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
@@ -31,6 +32,7 @@ def build_task(config: build.Config, rank: Rank, begun: Checkpoint | None) -> tu
         model, objective, optimizer, schedule, config["init_seed"], interval, data.solved_at, rank, begun
     )
     task.vocabulary = data.vocabulary
+    task.scored_bytes = scored_bytes(data, objective)
     task.sequences = lambda length: validation_batches(
         build.build_data_at(config, length), objective, config["batch_size"]
     )

@@ -53,6 +53,7 @@ class LanguageModeling(L.LightningModule):
         self.recorder: Recorder
         self.batch: Batch
         self.sequences: Callable[[int], list[Batch]]
+        self.scored_bytes: int | None = None
         self.after_step: Callable[[LanguageModeling], None] = lambda task: None
         self.on_start: Callable[[], None] = lambda: None
         self._optimizer, self._schedule = optimizer, schedule
@@ -133,12 +134,15 @@ class LanguageModeling(L.LightningModule):
         return values
 
     def on_before_optimizer_step(self, optimizer: Optimizer) -> None:
+        self.recorder.require_finite(self.gradient_norms().norm())
         self.recorder.record("learning_rate", torch.tensor(optimizer.param_groups[0]["lr"], device=self.device))
 
     def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
         if (batch_idx + 1) % self.micro_batches == 0:
             if self.step % self.interval == 0:
                 self.validate()
+            if self.recorder.is_alarmed:
+                self.recorder.flush()
             self.after_step(self)
         if self.recorder.diverged is not None:
             self.trainer.should_stop = True
@@ -163,6 +167,8 @@ class LanguageModeling(L.LightningModule):
         self.recorder.record("val/loss", loss / scored)
         self.best = min(self.best, (float(loss / scored), self.step)) if loss.isfinite() else self.best
         self.recorder.record("val/accuracy", right / scored)
+        if self.scored_bytes is not None:
+            self.recorder.record("val/bits_per_byte", loss / (math.log(2) * self.scored_bytes))
         if self.solved_at is not None:
             self._record_solving(bool(right / scored >= self.solved_at))
 

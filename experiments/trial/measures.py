@@ -9,10 +9,12 @@ from components.model import Decoder
 from experiments.data import Data
 from experiments.diagnostic import Diagnostic, diagnostics
 from experiments.lifecycle.environment import ROOT
+from experiments.objective import Objective
 from experiments.settings.plugins import parts_digest
 from experiments.trial.build import Config
+from experiments.trial.meaning import scored_bytes
 
-TASK = tuple(ROOT / "experiments" / "trial" / f"{name}.py" for name in ("batches", "language_modeling"))
+TASK = tuple(ROOT / "experiments" / "trial" / f"{name}.py" for name in ("batches", "language_modeling", "meaning"))
 
 
 def build_diagnostics(config: Config) -> list[Diagnostic]:
@@ -20,13 +22,16 @@ def build_diagnostics(config: Config) -> list[Diagnostic]:
     return [diagnostics.build(knobs)() for knobs in config["diagnostic"].values()]
 
 
-def trial_measures(data: Data, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
+def trial_measures(data: Data, objective: Objective, watching: Iterable[Diagnostic], model: Decoder) -> list[Measure]:
     """All that a trial measures: what its data say of training, and what its diagnostics declare of its model.
 
     Each carries the digest of its own code, so that a number is never taken for one of another formula.
     """
+    of_training = training_measures(
+        solvable=data.solved_at is not None, spelled=scored_bytes(data, objective) is not None
+    )
     return [
-        *(replace(measure, code=task_code()) for measure in training_measures(data.solved_at)),
+        *(replace(measure, code=task_code()) for measure in of_training),
         *(
             replace(measure, code=diagnostic_code(type(watcher)))
             for watcher in watching

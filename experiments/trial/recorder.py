@@ -33,9 +33,11 @@ class Recorder:
         self.stream = stream_path(folder, attempt)
         self.schema = pa.schema([*axes, *(measure.field() for measure in measures)])
         self.diverged: int | None = None
+        self.is_alarmed = False
         self._known = {measure.name for measure in measures}
         self._rows: dict[int, dict[str, list[Tensor]]] = {}
         self._tokens: dict[int, int] = {}
+        self._finite: dict[int, list[Tensor]] = {}
         self._writer = pa.ipc.new_stream(str(self.stream), self.schema)
         for batch in complete_batches(pa.BufferReader(before)) if before else ():
             self._writer.write_table(_with_schema(self.schema, pa.Table.from_batches([batch])))
@@ -63,10 +65,30 @@ class Recorder:
         if name not in self._known:
             raise KeyError(f"{name!r} was recorded but never declared as a measure; declared: {sorted(self._known)}")
         self._rows[next(reversed(self._rows))][name].append(value.detach())
+        if name.endswith("/loss"):
+            self.require_finite(value)
+
+    def require_finite(self, value: Tensor) -> None:
+        """A number that means divergence at the current step unless it is finite.
+
+        On a CPU, which has it already, `is_alarmed` tells at once; elsewhere the next flush finds the step.
+        """
+        self._finite.setdefault(next(reversed(self._rows)), []).append(value.detach())
+        if value.device.type == "cpu" and not math.isfinite(value):
+            self.is_alarmed = True
+
+    def _first_diverged(self) -> int | None:
+        """The first step since the last flush at which some required number was not finite."""
+        required, self._finite, self.is_alarmed = self._finite, {}, False
+        numbers = [(step, value) for step, values in required.items() for value in values]
+        ends = zip(numbers, _fetch([_mean([value]) for _, value in numbers]), strict=True)
+        return min((step for (step, _), value in ends if not math.isfinite(value)), default=None)
 
     def flush(self) -> None:
-        """Write all rows, and notice the first step whose loss is not finite; no row comes after that one."""
+        """Write all rows up to the first step at which a loss or gradient is not finite, which is `diverged`."""
         rows, tokens, self._rows, self._tokens = self._rows, self._tokens, {}, {}
+        if self.diverged is None:
+            self.diverged = self._first_diverged()
         cells = [(step, name, values) for step, row in rows.items() for name, values in row.items()]
         means = _fetch([_mean(values) for *_, values in cells])
         columns: dict[str, list[float | int | None]] = {name: [None] * len(rows) for name in self.schema.names}
@@ -74,8 +96,6 @@ class Recorder:
         place = {step: i for i, step in enumerate(rows)}
         for (step, name, _), mean in zip(cells, means, strict=True):
             columns[name][place[step]] = mean
-            if self.diverged is None and name.endswith("/loss") and not math.isfinite(mean):
-                self.diverged = step
         table = pa.table(columns, schema=self.schema)
         self._writer.write_table(table if self.diverged is None else table.filter(pc.field("step") <= self.diverged))
 

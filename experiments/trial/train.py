@@ -32,6 +32,7 @@ from experiments.trial.checkpointer import Checkpointer
 from experiments.trial.diagnostics import DiagnosticCallback
 from experiments.trial.fit import build_task, fit
 from experiments.trial.language_modeling import LanguageModeling
+from experiments.trial.meaning import trial_meaning
 from experiments.trial.measures import build_diagnostics, trial_measures
 from experiments.trial.rank import SINGLE, Rank
 from experiments.trial.recorder import Recorder, same_code
@@ -61,7 +62,7 @@ def train(
     checkpoint, note = usable_checkpoint(folder, config["code"], rank, right)
     watchers = build_diagnostics(config)
     data, task = build_task(config, rank, checkpoint)
-    measures = trial_measures(data, watchers, task.model)
+    measures = trial_measures(data, task.objective, watchers, task.model)
     if checkpoint is not None and not same_code(checkpoint.history.numpy().tobytes(), measures):
         checkpoint = None  # no column begins by one formula and ends by another
         data, task = build_task(config, rank, None)
@@ -120,6 +121,7 @@ def trial_summary(
         resumed_from=task.checkpoint.step if task.checkpoint else None,
         seeds={key: config[key] for key in ("seed", "init_seed", "data_seed")},
         data=DataSummary(data.vocabulary_size, data.floor, data.content),
+        meaning=trial_meaning(config["data"], data, task.objective),
         code=config["code"],
         git=config["git"],
         versions=versions(),

@@ -154,7 +154,7 @@ def steps(folder: Path) -> list[int]:
 
 
 def test_a28_a_second_interrupt_ends_all_at_once(start: Start) -> None:
-    run = start(FAULTY, "norm=sleeps", "norm.at=0", "seed=range(4)", *QUICK[1:], *OFF, "trainer.max_steps=60")
+    run = start(FAULTY, "norm=sleeps", "norm.at=1", "seed=range(4)", *QUICK[1:], *OFF, "trainer.max_steps=60")
     family = [psutil.Process(run.pid), *awaited(lambda: len(found := workers(run.pid)) == 2 and found)]
     os.kill(run.pid, signal.SIGINT)
     assert run.stdout is not None

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis.findings.cautions import CAUTIONS
-from analysis.findings.disclosures import missing_data, not_shown, pairing_sentence
+from analysis.findings.disclosures import missing_data, not_shown
 from analysis.findings.judgement import Judgement
 from analysis.findings.verdict import verdict_table, verdicts, worst_judgement
 from analysis.page.paper import latex_table
@@ -134,18 +133,6 @@ def test_each_arm_starts_where_it_starts(write_study: Write) -> None:
     home = write_study(change=3.0, noise=0.0)
     first = initial_loss(read_results(home))
     assert first["norm=rmsnorm"] - first["norm=layernorm"] == pytest.approx(3.0)
-
-
-def test_pairs_are_said_to_share_what_they_share(write_study: Write) -> None:
-    results = read_results(write_study())
-    assert "the same tokens" in pairing_sentence(results)
-    base = {"seed_offset": 0, "batch_size": 4}
-    for change, words in (({"seed_offset": 1}, "no seed in common"), ({"batch_size": 8}, "read different data")):
-        arms = {
-            label: replace(arm, settings={**arm.settings, **base, **(change if label == "norm=rmsnorm" else {})})
-            for label, arm in results.study.arms.items()
-        }
-        assert words in pairing_sentence(replace(results, study=replace(results.study, arms=arms)))
 
 
 def test_what_was_changed_after_a_look_is_said(write_study: Write) -> None:
