@@ -16,6 +16,7 @@ from experiments.trial.meaning import scored_bytes, trial_meaning
 from experiments.trial.recorder import Recorder
 from tests.experiments.trial.test_training import trained
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning")  # Lightning's own, with this torch
 CAUSAL = objectives["causal_lm"]()
 
 
