@@ -83,8 +83,8 @@ SEEDS = f"a whole number from 1 to 1000000, or a list of values, at least 1 of t
 
 SENSELESS = {
     "trainer.gradient_clip_val=-1": "trainer.gradient_clip_val=-1.0: must be a finite number of at least 0, or null",
-    "optimizer.lr=inf": "optimizer.lr=inf: must be a finite number above 0",
-    "optimizer.lr=nan": "optimizer.lr=nan: must be a finite number above 0",
+    "optimizer.lr=inf": "optimizer.lr=inf: must be a finite number of at least 0",
+    "optimizer.lr=nan": "optimizer.lr=nan: must be a finite number of at least 0",
     "optimizer.betas=[0.9,1.0]": "optimizer.betas=[0.9, 1.0]: must be 2 values, each a number of at least 0",
     "runtime.timeout_minutes=0": "runtime.timeout_minutes=0.0: must be a finite number above 0, or null",
     "runtime.keep_gb=nan": "runtime.keep_gb=nan: must be a number of at least 0",
