@@ -52,7 +52,7 @@ def write_attention_maps(
 
 def read_maps(path: Path) -> AttentionMaps:
     """The arrays of a file `attention/<step>.<number>.npz`. Raises DamagedFile where it cannot be read."""
-    with reading(path), np.load(path, allow_pickle=False) as arrays:
+    with reading(path), path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         by_kind = {
             kind: {name.partition("/")[2]: arrays[name] for name in arrays if name.startswith(f"{kind}/")}
             for kind in ARRAYS
