@@ -15,12 +15,15 @@ from contextlib import contextmanager
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from analysis.record.files import write_text
 from analysis.record.layout import MIRRORED, results_of
 from experiments.lifecycle.lease import Lease, acquire
-from experiments.tracking.mlflow_study import MlflowStudy
 from experiments.tracking.store import default_store, refuse_file_store
+
+if TYPE_CHECKING:  # MLflow takes a second to import, and only the process that mirrors a study needs it
+    from experiments.tracking.mlflow_study import MlflowStudy
 
 MLFLOW_TIMEOUT_SECONDS = 60.0  # seconds that a sweep waits for MLflow at its end
 
@@ -111,8 +114,6 @@ def mirror_study(
 
     What fails is tried again, for a while even after the end if that is awaited.
     """
-    from experiments.tracking.mlflow_study import MlflowStudy
-
     logging.disable(logging.WARNING)
     os.environ |= {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1", "MLFLOW_HTTP_REQUEST_TIMEOUT": "10"}
     for name in FOREIGN_VARIABLES:
@@ -144,7 +145,7 @@ def mirror_study(
 
 def _open_study(home: Path, uri: str) -> "MlflowStudy":
     """The study's runs, found or made; one process at a time, as each would make the database's tables."""
-    from experiments.tracking.mlflow_study import MlflowStudy
+    from experiments.tracking.mlflow_study import MlflowStudy  # imports MLflow
 
     with exclusive_lease(home.parent, lambda: False):
         return MlflowStudy.of(home, uri)

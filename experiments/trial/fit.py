@@ -11,7 +11,8 @@ from experiments.trial.batches import DrawnBatches, validation_batches
 from experiments.trial.checkpoint import Checkpoint
 from experiments.trial.language_modeling import LanguageModeling
 from experiments.trial.meaning import scored_bytes
-from experiments.trial.rank import FileRendezvousDDP, Rank
+from experiments.trial.rank import Rank
+from experiments.trial.rendezvous import FileRendezvousDDP
 
 OWN_TRAINER_KEYS = ("threads", "compile", "devices")  # settings of the trainer that are not Lightning's
 

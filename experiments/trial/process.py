@@ -23,7 +23,6 @@ from experiments.lifecycle.lease import Lease, LeaseLost, SoleWriter, refreshed
 from experiments.lifecycle.state import STOPPED_STATUS
 from experiments.trial.checkpoint import Stopped
 from experiments.trial.rank import SINGLE, Rank
-from experiments.trial.train import train
 
 
 def run_rank(lease: Lease, rank: Rank, environment: dict[str, str], code: str, steps: int | None) -> None:
@@ -64,6 +63,8 @@ def run_trial(
     """
     if read_summary(folder) is not None:
         return
+    from experiments.trial.train import train  # imports Lightning, which the parent of a sweep does without
+
     if lease is not None:
         lease.refuse_if_lost()
     with (folder / log_name(rank)).open("a", buffering=1) as log:
