@@ -31,6 +31,7 @@ def test_every_trial_is_whole(swept: Path) -> None:
         assert {path.name for path in folder.iterdir()} == {
             "config.yaml",
             "history.parquet",
+            "outcome.json",
             "summary.json",
             "trial.log",
             "weights.pt",

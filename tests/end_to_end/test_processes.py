@@ -95,7 +95,7 @@ def test_a14_e10_what_fails_stops_no_other_and_says_why(command: Command) -> Non
         assert "it is tried again" in lines[0]
         assert reason in told
     assert "1 done, 0 running, 4 failed, 0 left" in ran.stdout
-    assert "1 finished, 0 diverged, 0 running, 0 stopped, 4 failed, 0 left" in told
+    assert "1 finished, 0 diverged, 0 running, 0 stopped, 4 failed, 0 damaged, 0 left" in told
 
 
 def test_e3_failed_ones_are_run_again_or_left_as_one_asks(command: Command) -> None:
