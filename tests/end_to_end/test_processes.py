@@ -139,7 +139,7 @@ def test_a28_an_interrupt_stops_all_and_they_go_on_from_there(start: Start, tmp_
     assert out.count("to be continued from there") == 2
     assert "interrupted; this finishes what is left: knockout run" in err
     assert not psutil.wait_procs(family, timeout=10)[1]
-    assert "2 stopped, 0 failed, 2 left" in typed(tmp_path, "status").stdout
+    assert "2 stopped, 0 failed, 0 damaged, 2 left" in typed(tmp_path, "status").stdout
     again = typed(tmp_path, "run", *words)
     assert again.returncode == 0
     assert trained(again) == 4
