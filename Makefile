@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: demo test lint docs lock clean
+.PHONY: demo test lint readme lock clean
 
 demo: .venv/installed
 	$(BIN)/knockout demo
@@ -14,12 +14,9 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/lint-imports --no-cache
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-docs: .venv/installed
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-	@echo "open site/index.html"
+readme: .venv/installed
+	$(BIN)/python -m experiments.catalogue README.md
 
 .venv/installed: requirements.lock pyproject.toml
 	@echo "installing into .venv, once; this takes some minutes"
@@ -33,4 +30,4 @@ lock:
 	$(BIN)/python -m pip freeze --exclude-editable --exclude knockout | sed 's/+cpu$$//' > requirements.lock
 
 clean:
-	rm -rf .venv results site
+	rm -rf .venv results

@@ -1,22 +1,20 @@
 """From a results folder to tables, effects and a page: `analysis.load("results", study="norm").effects()`.
 
-This package reads files and never imports torch or the code that trains. Its rooms, each of which imports only rooms
-before it: `record` (the results folder as a format), `tables`, `statistics`, `findings` (judgements and sentences),
-`page`; `study` is what `load` and `from_frame` return.
+This package reads files and knows nothing of torch or of how trials were trained.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # pandas takes a second to import, and trials import this package without needing it
-    from analysis.study import from_frame as from_frame
-    from analysis.study import load as load
+if TYPE_CHECKING:
+    from analysis.results import load as load
+    from analysis.table import from_frame as from_frame
 
-EXPORTS = ("load", "from_frame")
+HOMES = {"load": "analysis.results", "from_frame": "analysis.table"}
 
 
-def __getattr__(name: str) -> object:
-    """Import what a notebook uses when it is first used."""
-    if name not in EXPORTS:
-        raise AttributeError(f"module 'analysis' has no attribute {name!r}; it has {', '.join(EXPORTS)}")
-    return getattr(import_module("analysis.study"), name)
+def __getattr__(name: str) -> Any:
+    """What a notebook asks for, loaded by then: pandas takes a while, and whoever plans a study needs none of it."""
+    if name not in HOMES:
+        raise AttributeError(f"module 'analysis' has no attribute {name!r}; it has {', '.join(HOMES)}")
+    return getattr(import_module(HOMES[name]), name)

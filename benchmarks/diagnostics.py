@@ -9,8 +9,8 @@ import sys
 import torch
 from step import LONG, SHORT, configuration, ours
 
-from experiments.commands.hydra_plugins import register_hydra_plugins
-from experiments.settings.schema import register_options
+from experiments.options import offer
+from experiments.register import register
 
 ROUNDS = 9
 
@@ -23,8 +23,8 @@ def step(*words: str) -> float:
 def main(chosen: list[str]) -> None:
     """Print the medians of ratios, each set measured next to no diagnostics."""
     torch.set_num_threads(1)
-    register_options()
-    register_hydra_plugins()
+    offer()
+    register()
     sets = {"default": ()} | {names: (f"diagnostic=[{names.replace('none', '')}]",) for names in chosen}
     step("diagnostic=[]")  # warm
     for name, words in sets.items():

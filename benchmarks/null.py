@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import load
-from analysis.statistics.effects import paired_effect
+from analysis.effect import paired
 
 SIZE = (
     "trainer.max_steps=100",
@@ -30,15 +30,15 @@ def measured(seeds: int) -> dict[str, pd.Series]:
     """What each seed came to, by endpoint."""
     with tempfile.TemporaryDirectory() as folder:
         words = ("run", f"seed=range({seeds})", "study.name=alike", ENDPOINTS, "runtime.tracking_uri=none", *SIZE)
-        subprocess.run((sys.executable, "-m", "experiments.commands.main", *words), cwd=folder, check=True)
-        results = load(f"{folder}/results", study="alike").results
+        subprocess.run((sys.executable, "-m", "experiments.cli", *words), cwd=folder, check=True)
+        results = load(f"{folder}/results", study="alike")
         return {name: table[results.arms[0]] for name, table in results.endpoints.items()}
 
 
 def called_different(values: np.ndarray, pairs: int, random: np.random.Generator) -> float:
     """The share of A/A studies with so many pairs whose p is below 0.05."""
     drawn = (random.permutation(values)[: 2 * pairs].reshape(2, pairs) for _ in range(DRAWN))
-    return float(np.mean([paired_effect(pd.Series(a), pd.Series(b)).p < 0.05 for a, b in drawn]))
+    return float(np.mean([paired(pd.Series(a), pd.Series(b))["p"] < 0.05 for a, b in drawn]))
 
 
 def main(seeds: int) -> None:

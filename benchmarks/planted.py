@@ -10,12 +10,11 @@ import sys
 import numpy as np
 import pandas as pd
 
-from analysis.findings.judgement import Judgement
-from analysis.findings.verdict import verdicts
-from analysis.statistics.effects import paired_effects
-from analysis.statistics.power import detectable, equivalence_power, seeds_to_equivalence
-from analysis.tables.from_frame import results_from_frame as from_frame
-from analysis.tables.results import Results
+from analysis import from_frame
+from analysis.judgement import Judgement
+from analysis.power import detectable, equivalence_power, seeds_to_equivalence
+from analysis.results import Results
+from analysis.verdict import verdicts
 
 SEED_NOISE, NOISE = 0.03, 0.01  # what a seed does to all arms, and what is left between them; nats/token
 
@@ -41,20 +40,15 @@ def study(random: np.random.Generator, seeds: int, effects: list[float], margin:
 def coverage(simulations: int, seeds: int, truth: float = 0.007) -> float:
     """How often the interval holds the true effect."""
     random = np.random.default_rng(seeds)
-    effects = [paired_effects(study(random, seeds, [truth]))[0] for _ in range(simulations)]
-    return float(np.mean([effect.low <= truth <= effect.high for effect in effects]))
+    found = [study(random, seeds, [truth]).effects().iloc[0] for _ in range(simulations)]
+    return float(np.mean([row.low <= truth <= row.high for row in found]))
 
 
 def family_error(simulations: int, seeds: int, arms: int = 5) -> float:
     """How often any of several arms without an effect is called different."""
     random = np.random.default_rng(1000 + seeds)
     return float(
-        np.mean(
-            [
-                any(effect.p_holm < 0.05 for effect in paired_effects(study(random, seeds, [0.0] * arms)))
-                for _ in range(simulations)
-            ]
-        )
+        np.mean([(study(random, seeds, [0.0] * arms).effects().p_holm < 0.05).any() for _ in range(simulations)])
     )
 
 
@@ -62,7 +56,7 @@ def power(simulations: int, seeds: int) -> float:
     """How often the effect is seen that the planner says these seeds see with a chance of 80 %."""
     random = np.random.default_rng(2000 + seeds)
     size = detectable(seeds) * NOISE
-    return float(np.mean([paired_effects(study(random, seeds, [size]))[0].p_holm < 0.05 for _ in range(simulations)]))
+    return float(np.mean([study(random, seeds, [size]).effects().p_holm.iloc[0] < 0.05 for _ in range(simulations)]))
 
 
 def equivalence(simulations: int, margin: float = 0.01) -> tuple[int, float, float]:
@@ -82,7 +76,7 @@ def twins() -> str:
     alone = study(np.random.default_rng(0), 8, [])
     both = pd.concat([alone.history, alone.history.assign(arm="twin")])
     (verdict,) = verdicts(from_frame(both, endpoints={"loss": "final"}))
-    return f"{verdict.judgement} (effect {verdict.effect.effect:g}, p {verdict.effect.p})"
+    return f"{verdict.judgement} (effect {verdict.effect['effect']:g}, p {verdict.effect['p']})"
 
 
 def main(simulations: int) -> None:

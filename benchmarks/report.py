@@ -3,6 +3,7 @@
 Prints CPU seconds and the most memory of `write_report` for each number of trials, in processes of their own.
 """
 
+import json
 import multiprocessing
 import resource
 import sys
@@ -13,16 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from analysis.record.study_file import study_record, study_text
-from analysis.record.summary import DataSummary, TrialSummary, write_summary
+import yaml
 
 ROWS, MEASURES, ARMS = 500, 40, 10
-SUMMARY = TrialSummary(
-    status="finished", diverged_step=None, steps=ROWS - 1, best_step=ROWS - 1, tokens=64 * ROWS, parameters=100,
-    peak_memory_mb=10.0, devices=1, others_on_device=0, resumed_from=None, seeds={"seed": 0},
-    data=DataSummary(32, None, "c"), code="x", git="", versions={"torch": "2"}, seconds=1.0, cpu_seconds=1.0,
-)  # fmt: skip
 
 
 def write(root: Path, trials: int) -> Path:
@@ -41,7 +35,11 @@ def write(root: Path, trials: int) -> Path:
         pq.write_table(
             pa.table([np.arange(ROWS), 64 * np.arange(ROWS), *values], schema=schema), folder / "history.parquet"
         )
-        write_summary(folder, SUMMARY)
+        summary = {
+            "status": "finished", "diverged_step": None, "parameters": 100, "tokens": 64 * ROWS, "cpu_seconds": 1.0,
+            "peak_memory_mb": 10.0, "versions": {"torch": "2"}, "data": {"content": "c"}, "code": "x", "git": "",
+        }  # fmt: skip
+        (folder / "summary.json").write_text(json.dumps(summary))
         rows.append({"id": id, "arm": f"norm={arm}", "seed": seed})
     arms = {
         f"norm={arm}": {
@@ -57,13 +55,13 @@ def write(root: Path, trials: int) -> Path:
     }  # fmt: skip
     home = root / "studies" / "large"
     home.mkdir(parents=True)
-    (home / "study.yaml").write_text(study_text(study_record(study)))
+    (home / "study.yaml").write_text(yaml.safe_dump(study))
     return home
 
 
 def measured(home: Path, said: "multiprocessing.Queue[tuple[float, float]]") -> None:
     """CPU seconds, imports too, and GiB."""
-    from analysis.page.report import write_report
+    from analysis.report import write_report
 
     write_report(home)
     said.put((time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20))

@@ -14,12 +14,11 @@ import torch
 import yaml
 from torch.nn.functional import cross_entropy
 
-from experiments.commands.hydra_plugins import register_hydra_plugins
-from experiments.commands.run import CONF
-from experiments.settings.schema import register_options
-from experiments.study.arm import resolve_arm
-from experiments.trial import build
-from experiments.trial import process as trial
+from experiments import build, trial
+from experiments.identity import understood
+from experiments.options import offer
+from experiments.register import register
+from experiments.run import CONF
 
 SHORT, LONG, ROUNDS = 50, 350, 5
 
@@ -28,7 +27,7 @@ def configuration(steps: int, *words: str) -> dict[str, Any]:
     """The baseline with these settings, for so many steps, validated at its ends only."""
     numbers = [f"trainer.max_steps={steps}", f"trainer.val_check_interval={steps}", "data.validation_tokens=64"]
     with hydra.initialize_config_dir(str(CONF), version_base="1.3"):
-        arm = resolve_arm(hydra.compose("config", [*numbers, "schedule.warmup=10", *words]))
+        arm = understood(hydra.compose("config", [*numbers, "schedule.warmup=10", *words]))
     return arm.trial(0)[1] | {"label": "benchmark", "git": "", "plugins": {}}
 
 
@@ -44,9 +43,9 @@ def ours(config: dict[str, Any]) -> float:
 def bare(config: dict[str, Any]) -> float:
     """CPU seconds of the same in a loop."""
     start = time.process_time()
-    data = build.build_data(config)
-    model, _ = build.build_model(config, data.vocabulary_size)
-    _, make_optimizer, make_schedule = build.build_training(config)
+    data = build.data(config)
+    model, _ = build.model(config, data.vocabulary)
+    _, make_optimizer, make_schedule = build.training(config)
     optimizer = make_optimizer(model)
     schedule = make_schedule(optimizer)
     for step in range(config["trainer"]["max_steps"]):
@@ -62,8 +61,8 @@ def bare(config: dict[str, Any]) -> float:
 def main() -> None:
     """Print the medians; a step's cost is what a longer run takes more, so that starting up does not count."""
     torch.set_num_threads(1)
-    register_options()
-    register_hydra_plugins()
+    offer()
+    register()
     short, long = configuration(SHORT), configuration(LONG)
     ours(short), bare(short)  # warm
     pairs = [(ours(long) - ours(short), bare(long) - bare(short)) for _ in range(ROUNDS)]

@@ -7,7 +7,7 @@ from components.initialise import draw
 from components.linear import Embedding
 from components.parts import Parts, Sizes
 from components.shapes import Hidden, Logits, Tokens
-from components.sublayer import NoBranch, SkippedSublayer, Sublayer, SublayerBase
+from components.sublayer import Absent, Nothing, Stage, Sublayer
 
 
 class Decoder(nn.Module):
@@ -59,9 +59,9 @@ def _layer(sizes: Sizes, parts: Parts) -> nn.Module:
     return parts["block"](mixer, _sublayer(parts["ffn"](sizes.width), sizes, parts))
 
 
-def _sublayer(branch: nn.Module, sizes: Sizes, parts: Parts) -> SublayerBase:
-    if isinstance(branch, NoBranch):
-        return SkippedSublayer()
+def _sublayer(branch: nn.Module, sizes: Sizes, parts: Parts) -> Stage:
+    if isinstance(branch, Nothing):
+        return Absent()
     return Sublayer(
         branch,
         lambda: parts["norm"](sizes.width),

@@ -7,17 +7,17 @@ configuration of them.  So no knob is ever written down twice.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, make_dataclass
-from enum import Enum, StrEnum
+from enum import StrEnum
 from functools import cache, partial
-from typing import Any, Generic, TypeVar, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from components.domains import declared, refuse_all, unknown
-
+MANY, NEAREST = 40, 8  # words that are all shown; how many are where there are more
 Part = TypeVar("Part")
 Factory = TypeVar("Factory", bound=Callable[..., Any])
 
@@ -79,11 +79,6 @@ class Registry(Generic[Part]):
         """Each knob's type and default, in order; `inspect.Parameter.empty` where it must be given."""
         return _knobs(self[name])
 
-    def domains(self, name: str) -> dict[str, Any]:
-        """Each knob's annotation, with the limits that its values keep (`components.domains`)."""
-        hints = declared(_signed(self[name]))
-        return {knob: hints[knob] for knob in self.knobs(name)}
-
     def schema(self, name: str) -> type:
         """A dataclass of the part's knobs; its `name` can take no other value."""
         only: Any = StrEnum(self.kind, {name: name})
@@ -93,28 +88,24 @@ class Registry(Generic[Part]):
         ]
         return make_dataclass(f"{name}_{self.kind}", [("name", only, field(default=only(name))), *fields])
 
-    def refuse(self, config: Mapping[str, Any], place: str = "") -> None:
-        """Raises ValueError for a knob that the configured part does not have, and for a value outside its domain.
-
-        `place` is where the part stands in a whole configuration, by default under its kind.
-        """
-        place = place or self.kind
-        if not isinstance(config, Mapping) or "name" not in config:
-            raise ValueError(f"{place}={config}: must be {{name: PART}}, the part one of {', '.join(self.names())}")
-        name = str(config["name"])
-        knobs = {str(key): value for key, value in config.items() if key != "name"}
-        refuse_all(place if place.endswith(f".{name}") else f"{place}={name}", place, knobs, self.domains(name))
-
-    def build(self, config: Mapping[str, Any], place: str = "") -> Callable[..., Part]:
+    def build(self, config: Mapping[str, Any]) -> Callable[..., Part]:
         """The configured factory; call it with the wiring, as often as parts are needed.
 
-        Raises ValueError as `refuse` does.
+        Raises ValueError if a knob that is a tuple was given another number of values.
         """
-        self.refuse(config, place)
         name = str(config["name"])
-        types = {knob: hint for knob, (hint, _) in self.knobs(name).items()}
-        knobs = {str(knob): _converted(value, types[knob]) for knob, value in config.items() if knob != "name"}
+        types = self.knobs(name)
+        knobs = {str(key): self._value(str(key), value, types) for key, value in config.items() if key != "name"}
         return partial(self[name], **knobs)
+
+    def _value(self, knob: str, value: Any, types: Mapping[str, tuple[Any, Any]]) -> Any:
+        """A knob's value as the part expects it: a list becomes the tuple its annotation declares."""
+        hint = types[knob][0] if knob in types else None
+        if get_origin(hint) is not tuple:
+            return value
+        if get_args(hint)[-1] is not Ellipsis and len(value) != len(get_args(hint)):
+            raise ValueError(f"{self.kind}.{knob} takes {len(get_args(hint))} values, was given {list(value)}")
+        return tuple(value)
 
 
 def kinds(package: str) -> dict[str, Registry[Any]]:
@@ -144,6 +135,20 @@ def options(package: str) -> dict[str, Registry[Any]]:
     return found | {role: registry for registry in found.values() for role in registry.roles}
 
 
+def unknown(what: str, word: str, known: Iterable[str]) -> str:
+    """A sentence for a word that nothing is called: the nearest one, and all there are, or of very many the nearest.
+
+    >>> unknown("norm", "rmsnrom", ["layernorm", "rmsnorm"])
+    "there is no norm 'rmsnrom' (did you mean 'rmsnorm'?); there are: layernorm, rmsnorm"
+    """
+    names = list(known)
+    near = difflib.get_close_matches(word, names, n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    size = f" {len(names)}, such as" * (len(names) > MANY)
+    shown = difflib.get_close_matches(word, names, n=NEAREST, cutoff=0.0) if size else names
+    return f"there is no {what} {word!r}{hint}; there are{size}: {', '.join(shown) or 'none'}"
+
+
 def origin(part: Callable[..., Any]) -> str:
     """Where a part was written: file and name."""
     return f"{inspect.getsourcefile(part)}:{part.__qualname__}"
@@ -151,20 +156,8 @@ def origin(part: Callable[..., Any]) -> str:
 
 @cache
 def _knobs(part: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    hints = get_type_hints(_signed(part))
+    hints = get_type_hints(part.__init__ if inspect.isclass(part) else part)
     return {p.name: (hints[p.name], p.default) for p in _parameters(part) if p.kind is p.KEYWORD_ONLY}
-
-
-def _signed(part: Callable[..., Any]) -> Callable[..., Any]:
-    """What carries a part's signature."""
-    return part.__init__ if inspect.isclass(part) else part
-
-
-def _converted(value: Any, hint: Any) -> Any:
-    """A value as the part expects it: of a list the tuple, of an Enum's word the member."""
-    if get_origin(hint) is tuple:
-        return tuple(value)
-    return hint[value] if inspect.isclass(hint) and issubclass(hint, Enum) and isinstance(value, str) else value
 
 
 def _parameters(part: Callable[..., Any]) -> list[inspect.Parameter]:

@@ -11,7 +11,7 @@ from components.residual import Residual
 from components.shapes import Hidden
 
 
-class SublayerBase(nn.Module):
+class Stage(nn.Module):
     """What a block composes: `update` is what its branch has to say, `join` brings it into the stream."""
 
     def update(self, x: Hidden, *more: nn.Module) -> Hidden:
@@ -26,7 +26,7 @@ class SublayerBase(nn.Module):
         return self.join(x, self.update(x, *more))
 
 
-class Sublayer(SublayerBase):
+class Sublayer(Stage):
     """y = after(residual(x, dropout(inside(branch(before(x)))))); an empty slot is the identity.
 
     Anything beyond x (positions, say) is handed to the branch.
@@ -60,7 +60,7 @@ class Sublayer(SublayerBase):
         return self.after(self.residual(x, update))
 
 
-class SkippedSublayer(SublayerBase):
+class Absent(Stage):
     """The sublayer that was knocked out whole, norm and residual included: y = x."""
 
     def update(self, x: Hidden, *more: nn.Module) -> Hidden:
@@ -75,8 +75,8 @@ class SkippedSublayer(SublayerBase):
         return x
 
 
-class NoBranch(nn.Module):
-    """The branch y = 0; a model leaves its sublayer out (`SkippedSublayer`)."""
+class Nothing(nn.Module):
+    """The branch y = 0; a model leaves its sublayer out (`Absent`)."""
 
     def forward(self, x: Hidden, *more: nn.Module) -> Hidden:
         return torch.zeros_like(x)

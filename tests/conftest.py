@@ -20,12 +20,11 @@ from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig
 
 from components.registry import kinds
-from experiments.commands import main as cli
-from experiments.commands.hydra_plugins import register_hydra_plugins
-from experiments.commands.run import CONF
-from experiments.settings import plugins
-from experiments.settings.schema import register_options
-from experiments.study.arm import resolve_arm
+from experiments import cli, plugins
+from experiments.identity import understood
+from experiments.options import offer
+from experiments.register import register
+from experiments.run import CONF
 
 ROOT = Path(__file__).parents[1]
 QUICK = (
@@ -86,9 +85,7 @@ def called(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
-def typed(
-    folder: Path, *words: str, program: tuple[str, ...] = ("-m", "experiments.commands.main"), **given: Any
-) -> Any:
+def typed(folder: Path, *words: str, program: tuple[str, ...] = ("-m", "experiments.cli"), **given: Any) -> Any:
     """Run a command to its end and return what it printed and its status."""
     line = [sys.executable, *program, *words]
     return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, timeout=300, **given)
@@ -97,8 +94,8 @@ def typed(
 @pytest.fixture(scope="session")
 def compose() -> Callable[..., DictConfig]:
     """A configuration out of overrides, as Hydra makes it."""
-    register_options()
-    register_hydra_plugins()
+    offer()
+    register()
 
     def composed(*overrides: str) -> DictConfig:
         drawn = any(word.startswith("data=") and word not in ("data=text", "data=pydoc") for word in overrides)
@@ -114,7 +111,7 @@ def folder_of(compose: Callable[..., DictConfig], tmp_path: Path) -> Callable[..
     """A trial's folder, prepared but not trained."""
 
     def prepared(*overrides: str) -> Path:
-        id, config = resolve_arm(made := compose(*overrides)).trial(made.seed)
+        id, config = understood(made := compose(*overrides)).trial(made.seed)
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}-{id}"
         folder.mkdir()
         (folder / "config.yaml").write_text(yaml.safe_dump(config | {"label": id, "git": "", "plugins": {}}))

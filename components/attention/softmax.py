@@ -5,7 +5,6 @@ from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from components.attention import attentions
-from components.domains import Probability
 from components.mask import seen
 from components.shapes import Bias, Heads, Weights
 
@@ -22,7 +21,7 @@ class Softmax(nn.Module):
               [0.5000, 0.5000]]]])
     """
 
-    def __init__(self, *, dropout: Probability = 0.0) -> None:
+    def __init__(self, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.dropout = dropout
 

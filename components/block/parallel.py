@@ -5,7 +5,7 @@ from torch import nn
 from components.block import blocks
 from components.position import Position
 from components.shapes import Hidden
-from components.sublayer import SublayerBase
+from components.sublayer import Stage
 
 
 @blocks.register("parallel")
@@ -15,7 +15,7 @@ class Parallel(nn.Module):
     Source: Wang & Komatsuzaki 2021 (GPT-J); Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, section 2.
     """
 
-    def __init__(self, mixer: SublayerBase, ffn: SublayerBase) -> None:
+    def __init__(self, mixer: Stage, ffn: Stage) -> None:
         super().__init__()
         self.mixer, self.ffn = mixer, ffn
 

@@ -5,7 +5,7 @@ from torch import nn
 from components.block import blocks
 from components.position import Position
 from components.shapes import Hidden
-from components.sublayer import SublayerBase
+from components.sublayer import Stage
 
 
 @blocks.register("sequential")
@@ -15,7 +15,7 @@ class Sequential(nn.Module):
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.1.
     """
 
-    def __init__(self, mixer: SublayerBase, ffn: SublayerBase) -> None:
+    def __init__(self, mixer: Stage, ffn: Stage) -> None:
         super().__init__()
         self.mixer, self.ffn = mixer, ffn
 

@@ -27,20 +27,11 @@ class Approximation(StrEnum):
     tanh = "tanh"
 
 
-def _refuse_empty(width: int, hidden: int) -> None:
-    if hidden < 1:
-        raise ValueError(f"ffn.expansion leaves model.width={width} a hidden width of {hidden}; give a larger one")
-
-
 class TwoLayer(nn.Module):
-    """W₂ activation(W₁ x): the form that all ungated networks share.
-
-    Raises ValueError for a hidden width of 0.
-    """
+    """W₂ activation(W₁ x): the form that all ungated networks share."""
 
     def __init__(self, width: int, hidden: int, activation: nn.Module, bias: bool) -> None:
         super().__init__()
-        _refuse_empty(width, hidden)
         self.up = Linear(width, hidden, bias=bias)
         self.activation = activation
         self.down = Writer(hidden, width, bias=bias)
@@ -50,14 +41,10 @@ class TwoLayer(nn.Module):
 
 
 class Gated(nn.Module):
-    """W₂ (activation(W_g x) ⊙ W₁ x): the form that all gated networks share.
-
-    Raises ValueError for a hidden width of 0.
-    """
+    """W₂ (activation(W_g x) ⊙ W₁ x): the form that all gated networks share."""
 
     def __init__(self, width: int, hidden: int, activation: nn.Module, bias: bool) -> None:
         super().__init__()
-        _refuse_empty(width, hidden)
         self.gate = Linear(width, hidden, bias=bias)
         self.up = Linear(width, hidden, bias=bias)
         self.activation = activation

@@ -2,13 +2,12 @@
 
 from torch import nn
 
-from components.domains import Positive
 from components.ffn import Approximation, Gated, ffns
 
 
 @ffns.register("geglu")
 def geglu(
-    width: int, *, expansion: Positive = 4.0, approximate: Approximation = Approximation.none, bias: bool = False
+    width: int, *, expansion: float = 4.0, approximate: Approximation = Approximation.none, bias: bool = False
 ) -> nn.Module:
     """W₂ (gelu(W_g x) ⊙ W₁ x) with a hidden width of ⅔ · expansion · D; T5 1.1 and Gemma approximate gelu by tanh
 

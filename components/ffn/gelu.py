@@ -2,13 +2,12 @@
 
 from torch import nn
 
-from components.domains import Positive
 from components.ffn import Approximation, TwoLayer, ffns
 
 
 @ffns.register("gelu")
 def gelu(
-    width: int, *, expansion: Positive = 4.0, approximate: Approximation = Approximation.none, bias: bool = False
+    width: int, *, expansion: float = 4.0, approximate: Approximation = Approximation.none, bias: bool = False
 ) -> nn.Module:
     """W₂ gelu(W₁ x) with a hidden width of expansion · D; GPT-2 and BLOOM approximate Φ by tanh, BERT and MPT do not
 

@@ -2,12 +2,11 @@
 
 from torch import nn
 
-from components.domains import Positive
 from components.ffn import TwoLayer, ffns
 
 
 @ffns.register("relu")
-def relu(width: int, *, expansion: Positive = 4.0, bias: bool = False) -> nn.Module:
+def relu(width: int, *, expansion: float = 4.0, bias: bool = False) -> nn.Module:
     """W₂ relu(W₁ x) with a hidden width of expansion · D
 
     Source: Vaswani et al. 2017, arXiv:1706.03762, eq. 2.

@@ -2,7 +2,6 @@
 
 from torch import Tensor, nn
 
-from components.domains import Positive
 from components.ffn import TwoLayer, ffns
 
 
@@ -14,7 +13,7 @@ class SquaredReLU(nn.Module):
 
 
 @ffns.register("relu2")
-def relu2(width: int, *, expansion: Positive = 4.0, bias: bool = False) -> nn.Module:
+def relu2(width: int, *, expansion: float = 4.0, bias: bool = False) -> nn.Module:
     """W₂ relu(W₁ x)² with a hidden width of expansion · D
 
     Source: So et al. 2021 (Primer), arXiv:2109.08668, section 4.

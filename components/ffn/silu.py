@@ -2,12 +2,11 @@
 
 from torch import nn
 
-from components.domains import Positive
 from components.ffn import TwoLayer, ffns
 
 
 @ffns.register("silu")
-def silu(width: int, *, expansion: Positive = 4.0, bias: bool = False) -> nn.Module:
+def silu(width: int, *, expansion: float = 4.0, bias: bool = False) -> nn.Module:
     """W₂ silu(W₁ x) with a hidden width of expansion · D
 
     Source: Elfwing et al. 2017, arXiv:1702.03118; as Swish in Transformers, Shazeer 2020, arXiv:2002.05202, eq. 3.

@@ -2,12 +2,11 @@
 
 from torch import nn
 
-from components.domains import Positive
 from components.ffn import Gated, ffns
 
 
 @ffns.register("swiglu")
-def swiglu(width: int, *, expansion: Positive = 4.0, bias: bool = False) -> nn.Module:
+def swiglu(width: int, *, expansion: float = 4.0, bias: bool = False) -> nn.Module:
     """W₂ (silu(W_g x) ⊙ W₁ x) with a hidden width of ⅔ · expansion · D, so that sizes match the ungated
 
     Source: Shazeer 2020, arXiv:2002.05202, eq. 6 and section 3.

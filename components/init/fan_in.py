@@ -1,6 +1,5 @@
 """Keep the variance of what flows forward."""
 
-from components.domains import Positive
 from components.init import inits
 
 
@@ -15,7 +14,7 @@ class FanIn:
     (0.125, 0.0625)
     """
 
-    def __init__(self, depth: int, *, embedding: Positive = 0.5) -> None:
+    def __init__(self, depth: int, *, embedding: float = 0.5) -> None:
         self.depth = depth
         self.embedding_deviation = embedding
 

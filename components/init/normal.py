@@ -1,6 +1,5 @@
 """One small number for all weights, whatever they do."""
 
-from components.domains import Positive
 from components.init import inits
 
 
@@ -14,7 +13,7 @@ class Normal:
     (0.02, 0.02)
     """
 
-    def __init__(self, depth: int, *, std: Positive = 0.02, embedding: Positive = 0.02) -> None:
+    def __init__(self, depth: int, *, std: float = 0.02, embedding: float = 0.02) -> None:
         del depth
         self.std = std
         self.embedding_deviation = embedding

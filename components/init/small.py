@@ -1,6 +1,5 @@
 """Small maps in, and smaller ones back into the stream with depth."""
 
-from components.domains import Positive
 from components.init import inits
 
 
@@ -14,7 +13,7 @@ class Small:
     (0.1, 0.0625)
     """
 
-    def __init__(self, depth: int, *, embedding: Positive = 0.5) -> None:
+    def __init__(self, depth: int, *, embedding: float = 0.5) -> None:
         self.depth = depth
         self.embedding_deviation = embedding
 

@@ -1,6 +1,5 @@
 """Keep the variance of what flows forward and of what flows back, as well as one number can."""
 
-from components.domains import Positive
 from components.init import inits
 
 
@@ -14,7 +13,7 @@ class Xavier:
     (0.125, 0.125)
     """
 
-    def __init__(self, depth: int, *, embedding: Positive = 0.5) -> None:
+    def __init__(self, depth: int, *, embedding: float = 0.5) -> None:
         del depth
         self.embedding_deviation = embedding
 

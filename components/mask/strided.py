@@ -2,7 +2,6 @@
 
 import torch
 
-from components.domains import Count
 from components.mask import Allowed, causal_mask, masks
 
 
@@ -10,12 +9,15 @@ from components.mask import Allowed, causal_mask, masks
 class Strided:
     """s ≤ t and (t − s < stride or (t − s) mod stride = 0)
 
+    Raises ValueError if stride is below 1.
     Source: Child et al. 2019, arXiv:1904.10509, section 4.3 (strided).
     """
 
     plain = False
 
-    def __init__(self, *, stride: Count = 8) -> None:
+    def __init__(self, *, stride: int = 8) -> None:
+        if stride < 1:
+            raise ValueError(f"mask.stride={stride}: must be at least 1")
         self.stride = stride
 
     def __call__(self, queries: int, keys: int, device: torch.device) -> Allowed:

@@ -2,7 +2,6 @@
 
 import torch
 
-from components.domains import Count
 from components.mask import Allowed, causal_mask, masks
 
 
@@ -10,12 +9,15 @@ from components.mask import Allowed, causal_mask, masks
 class Window:
     """t − size < s ≤ t
 
+    Raises ValueError if size is below 1.
     Source: Beltagy et al. 2020, arXiv:2004.05150, section 3.1 (sliding window).
     """
 
     plain = False
 
-    def __init__(self, *, size: Count = 16) -> None:
+    def __init__(self, *, size: int = 16) -> None:
+        if size < 1:
+            raise ValueError(f"mask.size={size}: a token must at least see itself")
         self.size = size
 
     def __call__(self, queries: int, keys: int, device: torch.device) -> Allowed:

@@ -3,7 +3,6 @@
 import torch
 from torch import nn
 
-from components.domains import Positive
 from components.norm import norms
 from components.shapes import Vector
 
@@ -15,7 +14,7 @@ class DyT(nn.Module):
     Source: Zhu et al. 2025, arXiv:2503.10622, eq. 1 and section 4.
     """
 
-    def __init__(self, width: int, *, alpha: Positive = 0.5) -> None:
+    def __init__(self, width: int, *, alpha: float = 0.5) -> None:
         super().__init__()
         self.alpha = nn.Parameter(torch.tensor(alpha))
         self.gain = nn.Parameter(torch.ones(width))

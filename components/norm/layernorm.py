@@ -2,12 +2,11 @@
 
 from torch import nn
 
-from components.domains import Positive
 from components.norm import norms
 
 
 @norms.register("layernorm")
-def layernorm(width: int, *, eps: Positive = 1e-5, bias: bool = True) -> nn.Module:
+def layernorm(width: int, *, eps: float = 1e-5, bias: bool = True) -> nn.Module:
     """y = gain · (x − mean(x)) / √(var(x) + eps) + bias
 
     Source: Ba et al. 2016, arXiv:1607.06450, eq. 4.

@@ -3,7 +3,6 @@
 import torch
 from torch import nn
 
-from components.domains import Positive
 from components.norm import norms, wide
 from components.shapes import Vector
 
@@ -18,7 +17,7 @@ class RMSNorm(nn.Module):
     tensor([0.8485, 1.1314])
     """
 
-    def __init__(self, width: int, *, eps: Positive = 1e-5) -> None:
+    def __init__(self, width: int, *, eps: float = 1e-5) -> None:
         super().__init__()
         self.eps = eps
         self.gain = nn.Parameter(torch.ones(width))

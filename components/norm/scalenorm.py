@@ -3,7 +3,6 @@
 import torch
 from torch import nn
 
-from components.domains import Positive
 from components.norm import norms, wide
 from components.shapes import Vector
 
@@ -18,7 +17,7 @@ class ScaleNorm(nn.Module):
     tensor([1.2000, 0.0000, 1.6000, 0.0000])
     """
 
-    def __init__(self, width: int, *, eps: Positive = 1e-5) -> None:
+    def __init__(self, width: int, *, eps: float = 1e-5) -> None:
         super().__init__()
         self.eps = eps
         self.gain = nn.Parameter(torch.tensor(width**0.5))

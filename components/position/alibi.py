@@ -2,7 +2,6 @@
 
 import torch
 
-from components.domains import Positive
 from components.parts import Sizes
 from components.position import Position, positions
 from components.shapes import Bias
@@ -21,7 +20,7 @@ class ALiBi(Position):
     tensor([0.0625, 0.0039, 0.2500])
     """
 
-    def __init__(self, sizes: Sizes, *, steepest: Positive = 8.0) -> None:
+    def __init__(self, sizes: Sizes, *, steepest: float = 8.0) -> None:
         super().__init__(sizes)
         self.steepest = steepest
 

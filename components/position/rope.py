@@ -2,7 +2,6 @@
 
 import torch
 
-from components.domains import Positive
 from components.parts import Sizes
 from components.position import Position, positions
 from components.position.sinusoidal import phases
@@ -17,7 +16,7 @@ class RoPE(Position):
     Source: Su et al. 2021, arXiv:2104.09864, eq. 15 and 34; pairs are halves apart, as in GPT-NeoX and LLaMA's ports.
     """
 
-    def __init__(self, sizes: Sizes, *, base: Positive = 10_000.0) -> None:
+    def __init__(self, sizes: Sizes, *, base: float = 10_000.0) -> None:
         super().__init__(sizes)
         if sizes.head_width % 2:
             raise ValueError(

@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from components.domains import Positive
 from components.parts import Sizes
 from components.position import Position, positions
 from components.shapes import Hidden
@@ -16,7 +15,7 @@ class Sinusoidal(Position):
     Source: Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
     """
 
-    def __init__(self, sizes: Sizes, *, base: Positive = 10_000.0) -> None:
+    def __init__(self, sizes: Sizes, *, base: float = 10_000.0) -> None:
         super().__init__(sizes)
         self.base = base
 

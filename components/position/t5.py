@@ -4,7 +4,6 @@ import math
 
 import torch
 
-from components.domains import Count, Several
 from components.linear import Embedding
 from components.parts import Sizes
 from components.position import Position, positions
@@ -17,14 +16,14 @@ class T5(Position):
 
     As in T5's decoder, keys after the query share the bucket of distance 0; with `both_sides`, as in its encoder, they
     have the second half of the buckets for themselves.
-    Raises ValueError for fewer than 4 buckets for both sides.
+    Raises ValueError for fewer than 2 buckets, or 4 for both sides.
     Source: Raffel et al. 2019, arXiv:1910.10683, section 2.1; the buckets are the released code's.
     """
 
-    def __init__(self, sizes: Sizes, *, buckets: Several = 32, far: Count = 128, both_sides: bool = False) -> None:
+    def __init__(self, sizes: Sizes, *, buckets: int = 32, far: int = 128, both_sides: bool = False) -> None:
         super().__init__(sizes)
-        if both_sides and buckets < 4:
-            raise ValueError(f"position.buckets={buckets}: must be at least 4 for both sides")
+        if buckets < (least := 4 if both_sides else 2):
+            raise ValueError(f"position.buckets={buckets}: must be at least {least}")
         self.both_sides, self.far = both_sides, far
         self.buckets = buckets // 2 if both_sides else buckets  # of one side
         self.table = Embedding(buckets, sizes.heads)

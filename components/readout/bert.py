@@ -4,7 +4,6 @@ import torch
 from torch import nn
 from torch.nn.functional import gelu, linear
 
-from components.domains import Positive
 from components.linear import Embedding, Linear
 from components.readout import readouts
 from components.shapes import Hidden, Logits
@@ -17,7 +16,7 @@ class Bert(nn.Module):
     Source: Devlin et al. 2018, arXiv:1810.04805, section 3.1 (task 1); the transform is the released code's.
     """
 
-    def __init__(self, embedding: Embedding, *, eps: Positive = 1e-12) -> None:
+    def __init__(self, embedding: Embedding, *, eps: float = 1e-12) -> None:
         super().__init__()
         self.embedding = embedding
         self.transform = Linear(embedding.embedding_dim, embedding.embedding_dim, bias=True)

@@ -1,6 +1,5 @@
 """DeepNorm: weigh the stream by the depth of the stack, and start branches small."""
 
-from components.domains import NonNegative, Positive
 from components.residual import Residual, residuals
 from components.shapes import Hidden
 
@@ -14,9 +13,7 @@ class DeepNorm(Residual):
     Source: Wang et al. 2022, arXiv:2203.00555, fig. 2 (decoder-only).
     """
 
-    def __init__(
-        self, width: int, depth: int, *, alpha: Positive | None = None, beta: NonNegative | None = None
-    ) -> None:
+    def __init__(self, width: int, depth: int, *, alpha: float | None = None, beta: float | None = None) -> None:
         super().__init__(width, depth)
         self.alpha = (2 * depth) ** 0.25 if alpha is None else alpha
         self.branch_gain = (8 * depth) ** -0.25 if beta is None else beta

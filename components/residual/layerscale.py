@@ -3,7 +3,6 @@
 import torch
 from torch import nn
 
-from components.domains import NonNegative
 from components.residual import Residual, residuals
 from components.shapes import Hidden
 
@@ -15,7 +14,7 @@ class LayerScale(Residual):
     Source: Touvron et al. 2021, arXiv:2103.17239, eq. 4.
     """
 
-    def __init__(self, width: int, depth: int, *, gain: NonNegative = 0.1) -> None:
+    def __init__(self, width: int, depth: int, *, gain: float = 0.1) -> None:
         super().__init__(width, depth)
         self.gain = nn.Parameter(torch.full((width,), gain))
 

@@ -3,7 +3,6 @@
 import torch
 from torch import nn
 
-from components.domains import NonNegative
 from components.residual import Residual, residuals
 from components.shapes import Hidden
 
@@ -15,7 +14,7 @@ class ReZero(Residual):
     Source: Bachlechner et al. 2020, arXiv:2003.04887, eq. 1.
     """
 
-    def __init__(self, width: int, depth: int, *, gain: NonNegative = 0.0) -> None:
+    def __init__(self, width: int, depth: int, *, gain: float = 0.0) -> None:
         super().__init__(width, depth)
         self.gain = nn.Parameter(torch.tensor(gain))
 

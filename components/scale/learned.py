@@ -3,7 +3,6 @@
 import torch
 from torch import nn
 
-from components.domains import NonNegative
 from components.scale import Scale, scales
 from components.shapes import Heads
 
@@ -15,7 +14,7 @@ class Learned(Scale):
     Source: Henry et al. 2020 (QKNorm), arXiv:2010.04245, section 3.1.
     """
 
-    def __init__(self, head_width: int, *, start: NonNegative | None = None) -> None:
+    def __init__(self, head_width: int, *, start: float | None = None) -> None:
         super().__init__(head_width)
         self.gain = nn.Parameter(torch.tensor(head_width**-0.5 if start is None else start))
 

@@ -1,6 +1,5 @@
 """Data: token sequences, with what is known about them."""
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
@@ -9,7 +8,7 @@ from torch import Tensor
 from components.initialise import key
 from components.registry import Registry
 from components.shapes import Tokens
-from experiments.data._vocabulary import Vocabulary, numbered_vocabulary
+from experiments.alphabet import Alphabet, numbered
 
 IGNORED = -100
 
@@ -38,20 +37,16 @@ class Batch(NamedTuple):
 class Data(Protocol):
     """Training batches that depend on (seed, step) alone, and one validation set for all arms and seeds.
 
-    `vocabulary_size` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or None where
+    `vocabulary` counts the tokens, `floor` is the lowest loss that can be reached (nats/token) or None where
     nobody knows it, `solved_at` the accuracy from which a task counts as solved, or None where that has no
-    meaning, `content` a hash of what the tokens are, wherever they lie, `vocabulary` their names. Where tokens spell a
-    text, `text` names the part of it that validates, the same however it is cut into tokens, and `validation_bytes` are
-    the bytes that the targets of the validation set spell.
+    meaning, `content` a hash of what the tokens are, wherever they lie, `alphabet` what they are called.
     """
 
-    vocabulary_size: int
-    vocabulary: Vocabulary
+    vocabulary: int
+    alphabet: Alphabet
     floor: float | None
     solved_at: float | None
     content: str
-    text: str | None = None
-    validation_bytes: int | None = None
 
     def __init__(self, context: int) -> None: ...
     def train(self, size: int, seed: int, step: int) -> Batch:
@@ -66,22 +61,22 @@ class Data(Protocol):
 datas: Registry[Data] = Registry(Data)
 
 
-class SyntheticTask:
+class Task:
     """Sequences drawn afresh for every step by `draw`, which a task overrides; the validation set is drawn once.
 
     Raises ValueError if a sequence of the task is longer than the context.
     """
 
     solved_at = 0.95
-    text: str | None = None
-    validation_bytes: int | None = None
 
     def __init__(self, context: int, length: int, vocabulary: int, *, floor: float | None = 0.0) -> None:
         if length > context:
             raise ValueError(f"sequences of this task have {length} tokens, more than model.context={context}")
-        self.length, self.vocabulary_size, self.floor = length, vocabulary, floor
+        if vocabulary < 2:
+            raise ValueError(f"a vocabulary of {vocabulary} leaves nothing to predict; give at least 2")
+        self.length, self.vocabulary, self.floor = length, vocabulary, floor
         self.content = f"drawn by {type(self).__name__}"
-        self.vocabulary = numbered_vocabulary(vocabulary)
+        self.alphabet = numbered(vocabulary)
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """`size` sequences and what is scored of them."""
@@ -96,50 +91,27 @@ class SyntheticTask:
         return self.draw(512, torch.Generator().manual_seed(key("validation")))
 
 
-def only_scored(targets: Tokens, scored: Tensor) -> Tokens:
+def only(targets: Tokens, scored: Tensor) -> Tokens:
     """Targets where `scored`, ignored elsewhere."""
     return targets.masked_fill(~scored, IGNORED)
 
 
-@dataclass(frozen=True)
-class Spelling:
-    """How tokens spell a text: a hash of the text, the UTF-8 bytes of each token with all that separates it from the
-    one before, and how many tokens come before the part that validates.
-
-    That part is the last share of the text's characters whatever the tokens are, to within one token, so that losses
-    per byte of it can be compared.
-    """
-
-    text: str
-    sizes: Tensor
-    split: int
-
-
-class TokenStream:
+class Stream:
     """One long sequence of tokens: its last part validates, windows of the rest train.
 
-    Without a spelling the last part is a share of the tokens, and bits per byte are not known.
     Raises ValueError if either part is too short for one window.
     """
 
     floor = None
     solved_at = None
-    text: str | None = None
-    validation_bytes: int | None = None
 
     def __init__(
-        self,
-        tokens: Tensor,
-        vocabulary: Vocabulary,
-        content: str,
-        context: int,
-        validation: float,
-        validation_tokens: int,
-        spelling: Spelling | None = None,
+        self, tokens: Tensor, alphabet: Alphabet, content: str, context: int, validation: float, validation_tokens: int
     ) -> None:
-        split = spelling.split if spelling else first_held_out(len(tokens), validation)
-        self.vocabulary_size, self.vocabulary = len(vocabulary.symbols), vocabulary
-        self.content, self.context = content, context
+        if not 0 < validation < 1:
+            raise ValueError(f"data.validation={validation}: a share of the text, above 0 and below 1")
+        split = len(tokens) - round(validation * len(tokens))
+        self.vocabulary, self.alphabet, self.content, self.context = len(alphabet.symbols), alphabet, content, context
         self._train, held_out = tokens[:split], tokens[split:]
         for part, what in ((self._train, "training"), (held_out, "validation")):
             if len(part) <= context:
@@ -149,54 +121,28 @@ class TokenStream:
                 )
         starts = torch.arange(0, len(held_out) - context, context)
         kept = min(len(starts), max(1, validation_tokens // context))
-        starts = starts[torch.linspace(0, len(starts) - 1, kept).long()]
-        self._validation = self._windows_at(held_out, starts)
-        if spelling:
-            self.text = f"{spelling.text[:12]}, last {validation:g}"
-            sizes = spelling.sizes[split:]
-            self.validation_bytes = int(sizes[starts[:, None] + torch.arange(1, context + 1)].long().sum())
+        self._validation = self._windows(held_out, starts[torch.linspace(0, len(starts) - 1, kept).long()])
 
     def train(self, size: int, seed: int, step: int) -> Batch:
         """`size` windows that start anywhere in the training part."""
         generator = torch.Generator().manual_seed(key("batch", seed, step))
-        return self._windows_at(
-            self._train, torch.randint(len(self._train) - self.context, (size,), generator=generator)
-        )
+        return self._windows(self._train, torch.randint(len(self._train) - self.context, (size,), generator=generator))
 
     def validation(self) -> Batch:
         """Evenly spread windows that do not overlap."""
         return self._validation
 
-    def _windows_at(self, tokens: Tensor, starts: Tensor) -> Batch:
+    def _windows(self, tokens: Tensor, starts: Tensor) -> Batch:
         rows = tokens[starts[:, None] + torch.arange(self.context + 1)].long()
         return Batch.of(rows[:, :-1], rows[:, 1:])
 
 
-def first_held_out(count: int, validation: float) -> int:
-    """Where the last share of so many tokens begins.
-
-    >>> first_held_out(100, 0.1)
-    90
-    """
-    return count - round(validation * count)
-
-
-def character_sizes(tokens: Tensor, vocabulary: Vocabulary) -> Tensor:
-    """The bytes of each token that is a character, in UTF-8.
-
-    >>> character_sizes(*encode_characters("aü€"))
-    tensor([1, 2, 3], dtype=torch.uint8)
-    """
-    table = [len(symbol.encode("utf-8", "surrogatepass")) for symbol in vocabulary.symbols]
-    return torch.tensor(table, dtype=torch.uint8)[tokens]
-
-
-def encode_characters(text: str) -> tuple[Tensor, Vocabulary]:
+def encoded(text: str) -> tuple[Tensor, Alphabet]:
     """Characters as numbers 0 … V − 1 in the order of their code points, and these characters.
 
-    >>> encode_characters("abca")
-    (tensor([0, 1, 2, 0], dtype=torch.int32), Vocabulary(symbols=['a', 'b', 'c'], between='', pattern='(?s).'))
+    >>> encoded("abca")
+    (tensor([0, 1, 2, 0], dtype=torch.int32), Alphabet(symbols=['a', 'b', 'c'], between='', pattern='(?s).'))
     """
     points = torch.frombuffer(bytearray(text.encode("utf-32-le")), dtype=torch.int32)
     characters, tokens = points.unique(return_inverse=True)
-    return tokens.int(), Vocabulary([chr(point) for point in characters.tolist()])
+    return tokens.int(), Alphabet([chr(point) for point in characters.tolist()])

@@ -2,16 +2,15 @@
 
 import torch
 
-from components.domains import Count, Index
-from experiments.data import IGNORED, Batch, SyntheticTask, datas
-from experiments.data._vocabulary import Vocabulary
+from experiments.alphabet import Alphabet
+from experiments.data import IGNORED, Batch, Task, datas
 
 NOUNS = ("key", "cabinet", "door", "table", "book", "author", "garden", "wall")
 PREPOSITIONS = ("to-the", "of-the", "near-the", "behind-the")
 
 
 @datas.register("agreement")
-class Agreement(SyntheticTask):
+class Agreement(Task):
     """noun (preposition noun)*, then the verb, which is scored and has the number of the first noun; chance 1/2
 
     0 to `attractors` further nouns, each of either number. The subject is always the first noun, so that remembering
@@ -19,12 +18,12 @@ class Agreement(SyntheticTask):
     Source: Linzen et al. 2016, arXiv:1611.01368, section 2.
     """
 
-    def __init__(self, context: int, *, attractors: Index = 2, nouns: Count = 8, prepositions: Count = 4) -> None:
+    def __init__(self, context: int, *, attractors: int = 2, nouns: int = 8, prepositions: int = 4) -> None:
         super().__init__(context, 1 + 2 * attractors, 2 * nouns + prepositions + 2)
         self.attractors, self.nouns, self.prepositions = attractors, nouns, prepositions
         named = [f"{word}{ending}" for word in [*NOUNS, *map(str, range(nouns))][:nouns] for ending in ("", "s")]
         links = [*PREPOSITIONS, *(f"near-{n}" for n in range(prepositions))][:prepositions]
-        self.vocabulary = Vocabulary([*named, *links, "is", "are"], " ", r"\S+")
+        self.alphabet = Alphabet([*named, *links, "is", "are"], " ", r"\S+")
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """Nouns are 0 … 2n − 1, odd ones plural; prepositions follow, then the two verbs; one place a row is scored."""

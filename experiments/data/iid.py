@@ -4,12 +4,11 @@ import math
 
 import torch
 
-from components.domains import Several
-from experiments.data import Batch, SyntheticTask, datas
+from experiments.data import Batch, Task, datas
 
 
 @datas.register("iid")
-class IID(SyntheticTask):
+class IID(Task):
     """Uniform tokens: no model can go below ln V, so one that does sees its answers
 
     Source: the entropy of a uniform distribution.
@@ -17,10 +16,10 @@ class IID(SyntheticTask):
 
     solved_at = None
 
-    def __init__(self, context: int, *, vocabulary: Several = 16) -> None:
+    def __init__(self, context: int, *, vocabulary: int = 16) -> None:
         super().__init__(context, context, vocabulary, floor=math.log(vocabulary))
 
     def draw(self, size: int, generator: torch.Generator) -> Batch:
         """One token more than the context, each the target of the one before."""
-        tokens = torch.randint(self.vocabulary_size, (size, self.length + 1), generator=generator)
+        tokens = torch.randint(self.vocabulary, (size, self.length + 1), generator=generator)
         return Batch.of(tokens[:, :-1], tokens[:, 1:])

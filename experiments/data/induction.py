@@ -2,12 +2,11 @@
 
 import torch
 
-from components.domains import Several
-from experiments.data import Batch, SyntheticTask, datas, only_scored
+from experiments.data import Batch, Task, datas, only
 
 
 @datas.register("induction")
-class Induction(SyntheticTask):
+class Induction(Task):
     """Random tokens in which a block of the first half comes again in the second, length and places drawn anew
 
     Scored is the second copy after its first token. With fixed places one layer could solve it by position alone.
@@ -16,7 +15,7 @@ class Induction(SyntheticTask):
 
     solved_at = 0.9
 
-    def __init__(self, context: int, *, vocabulary: Several = 32) -> None:
+    def __init__(self, context: int, *, vocabulary: int = 32) -> None:
         if context < 16:
             raise ValueError(f"data=induction needs model.context of at least 16, was given {context}")
         super().__init__(context, context, vocabulary, floor=None)
@@ -27,10 +26,10 @@ class Induction(SyntheticTask):
         def between(low: int, high: torch.Tensor) -> torch.Tensor:
             return low + (torch.rand(size, 1, generator=generator) * (high - low + 1)).long()
 
-        tokens = torch.randint(self.vocabulary_size, (size, self.length + 1), generator=generator)
+        tokens = torch.randint(self.vocabulary, (size, self.length + 1), generator=generator)
         half, places = self.length // 2, torch.arange(self.length + 1)
         block = between(half // 4, torch.full((size, 1), half // 2))
         first, second = between(0, half - block), half + between(0, half - block)
         copied = (places >= second) & (places < second + block)
         tokens = torch.where(copied, tokens.gather(1, (places - second + first).clamp(0, self.length)), tokens)
-        return Batch.of(tokens[:, :-1], only_scored(tokens[:, 1:], (copied & (places > second))[:, 1:]))
+        return Batch.of(tokens[:, :-1], only(tokens[:, 1:], (copied & (places > second))[:, 1:]))

@@ -2,21 +2,18 @@
 
 import torch
 
-from components.domains import Count, Several
-from experiments.data import IGNORED, Batch, SyntheticTask, datas
+from experiments.data import IGNORED, Batch, Task, datas
 
 
 @datas.register("sense")
-class Sense(SyntheticTask):
+class Sense(Task):
     """a cue, `distance` − 1 fillers, a word of several senses; scored is its sense under this cue, after the word
 
     sense = (word + cue) mod senses, so that neither says anything alone; chance 1/senses.
     Source: Tang et al. 2018, arXiv:1808.08946, section 5 (word sense disambiguation), made synthetic.
     """
 
-    def __init__(
-        self, context: int, *, distance: Count = 8, senses: Several = 4, words: Count = 8, fillers: Count = 16
-    ) -> None:
+    def __init__(self, context: int, *, distance: int = 8, senses: int = 4, words: int = 8, fillers: int = 16) -> None:
         super().__init__(context, distance + 1, 2 * senses + words + fillers)
         self.distance, self.senses, self.words, self.fillers = distance, senses, words, fillers
 

@@ -2,15 +2,12 @@
 
 from itertools import chain, combinations, count
 from string import ascii_lowercase
-from typing import Annotated
-
-from annotated_types import Ge
 
 from experiments.design import Levels, designs, refuse_other_than_two
 
 
 @designs.register("fractional")
-def fractional(factors: dict[str, list[str]], *, resolution: Annotated[int, Ge(3)] = 3) -> list[Levels]:
+def fractional(factors: dict[str, list[str]], *, resolution: int = 3) -> list[Levels]:
     """A two-level fractional factorial of this resolution, turned so that the baseline is one of its arms
 
     At resolution 3 main effects are apart from each other, at 4 from two-factor interactions too, at 5 these from

@@ -1,22 +1,27 @@
 """What queries look at: how evenly, how surely, how hard."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
 from components.attention.softmax import Softmax
 from components.model import Decoder
-from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.instruments.observed_trial import ObservedTrial
-from experiments.instruments.trace import AttentionInputs, ForwardTrace, attention_cores
+from experiments.diagnostic import Look, diagnostics
+from experiments.measure import Measure
+from experiments.observe import Read, Seen, reading
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 UNITS = {"entropy": "share of ln n", "saturation": "1", "max_logit": "1"}
 
 
 @diagnostics.register("attention")
-class AttentionShares(ModelDiagnostic):
+class AttentionShares(Look):
     """Of each query's shares p of the n > 1 keys that it may see, in every layer and on the whole: entropy H(p) / ln n;
     saturation, the largest p; the largest logit q·k; the median Frobenius norm of softmax's Jacobian diag(p) − p pᵀ
 
@@ -27,7 +32,7 @@ class AttentionShares(ModelDiagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """For each layer that attends, and the whole."""
-        cores = attention_cores(model)
+        cores = reading(model)
         suffixes = ["", *(f"/{place}" for place in cores)] if cores else []
         named = [(f"attention/{name}{end}", unit) for name, unit in UNITS.items() for end in suffixes]
         found = [Measure(name, unit, reduction="median") for name, unit in named]
@@ -36,24 +41,24 @@ class AttentionShares(ModelDiagnostic):
         least = [Measure("attention/entropy_minimum", UNITS["entropy"], reduction="median")] if cores else []
         return [*found, *least]
 
-    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
-        if not seen.attention:
+    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+        if not seen.reads:
             return
-        found = {place: statistics(read) for place, read in seen.attention.items()}
+        found = {place: statistics(read) for place, read in seen.reads.items()}
         for name in (*UNITS, "jacobian"):
             values = {place: each[name] for place, each in found.items() if name in each}
             for place, value in values.items():
-                trial.recorder.record(f"attention/{name}/{place}", value)
+                task.recorder.record(f"attention/{name}/{place}", value)
             if values:
                 every = torch.stack(list(values.values()))
-                trial.recorder.record(f"attention/{name}", every.max() if name == "max_logit" else every.mean())
+                task.recorder.record(f"attention/{name}", every.max() if name == "max_logit" else every.mean())
         least = torch.stack([each["entropy_minimum"] for each in found.values()]).min()
-        trial.recorder.record("attention/entropy_minimum", least)
+        task.recorder.record("attention/entropy_minimum", least)
 
 
-def statistics(read: AttentionInputs) -> dict[str, Tensor]:
+def statistics(read: Read) -> dict[str, Tensor]:
     """One layer's numbers, in float32; NaN where no query sees two keys or all shares are zero."""
-    visible, shares = read.visible_keys(), read.weights().float()
+    visible, shares = read.visible(), read.shares().float()
     seen = visible.sum(-1).expand(shares.shape[:-1])
     total = shares.sum(-1)
     p = shares / total.unsqueeze(-1)
@@ -70,19 +75,10 @@ def statistics(read: AttentionInputs) -> dict[str, Tensor]:
 
 
 def jacobian_norm(p: Tensor) -> Tensor:
-    """‖diag(p) − p pᵀ‖_F = √(Σp² − 2Σp³ + (Σp²)²) over the last axis, for shares p that sum to 1.
-
-    Where one share is nearly 1 these terms cancel to rounding. So it is summed without differences of large numbers,
-    with r the sum of all shares but the largest P, and sums over the others q: √(P²r² + Σq²(1 − q)² + 2P²Σq² +
-    (Σq²)² − Σq⁴).
+    """‖diag(p) − p pᵀ‖_F = √(Σp² − 2Σp³ + (Σp²)²) over the last axis.
 
     >>> round(jacobian_norm(torch.tensor([0.5, 0.5])).item(), 6)  # a tie of two, where it is largest
     0.5
-    >>> f"{jacobian_norm(torch.tensor([1.0, 1e-6])).item():.3g}"  # 2q, where those terms give 0
-    '2e-06'
     """
-    largest, place = p.max(-1, keepdim=True)
-    q, top = p.scatter(-1, place, 0.0), largest.squeeze(-1).square()
-    squares = q.square().sum(-1)
-    own = top * q.sum(-1).square() + (q * (1 - q)).square().sum(-1)
-    return (own + 2 * top * squares + (squares.square() - q.pow(4).sum(-1)).clamp_min(0)).sqrt()
+    squares, cubes = p.square().sum(-1), p.pow(3).sum(-1)
+    return (squares - 2 * cubes + squares.square()).clamp_min(0).sqrt()

@@ -1,17 +1,19 @@
 """How a trained model does on sequences of other lengths than those it was trained on."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING
 
 import torch
-from annotated_types import MinLen
 
-from analysis.record.measure import Measure
-from components.domains import Count, Distinct
 from components.model import Decoder
 from experiments.data import IGNORED, Data
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.instruments.observed_trial import ObservedTrial
+from experiments.measure import Measure
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 
 @diagnostics.register("extrapolation")
@@ -22,12 +24,10 @@ class Extrapolation(Diagnostic):
     Source: Press et al. 2021, arXiv:2108.12409, section 2.2 and appendix B.
     """
 
-    def __init__(
-        self, *, lengths: Annotated[tuple[Count, ...], MinLen(1), Distinct()] = (64, 128, 256), last: Count = 16
-    ) -> None:
+    def __init__(self, *, lengths: tuple[int, ...] = (64, 128, 256), last: int = 16) -> None:
         self.lengths, self.last = lengths, last
 
-    def refuse_model(self, model: Decoder, at: Callable[[int], Data]) -> None:
+    def refuse(self, model: Decoder, at: Callable[[int], Data]) -> None:
         """Raises ValueError for a length that the model or its data cannot have."""
         for length in self.lengths:
             if length < self.last:
@@ -40,14 +40,13 @@ class Extrapolation(Diagnostic):
             model(torch.zeros(1, length, dtype=torch.long, device=next(model.parameters()).device))
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
-        """A loss for each length, whatever the context that the model was trained at."""
-        about = ("vocabulary", "data", "objective")
-        return [Measure(f"extrapolation/{length}", "nats/token", "lower", about=about) for length in self.lengths]
+        """A loss for each length."""
+        return [Measure(f"extrapolation/{length}", "nats/token", "lower") for length in self.lengths]
 
-    def on_trained(self, trial: ObservedTrial) -> None:
+    def on_trained(self, task: LanguageModeling) -> None:
         for length in self.lengths:
-            batches = trial.held_out(length)
+            batches = task.held_out(length)
             targets = torch.cat([batch.targets[:, -self.last :] for batch in batches])
-            losses = [trial.objective(trial.model(batch.inputs), batch.targets)[:, -self.last :] for batch in batches]
+            losses = [task.objective(task.model(batch.inputs), batch.targets)[:, -self.last :] for batch in batches]
             mean = torch.cat(losses).double().sum() / (targets != IGNORED).sum()
-            trial.recorder.record(f"extrapolation/{length}", mean)
+            task.recorder.record(f"extrapolation/{length}", mean)

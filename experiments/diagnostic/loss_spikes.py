@@ -1,12 +1,17 @@
 """How often the training loss leaps."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from analysis.record.measure import Measure
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.instruments.observed_trial import ObservedTrial
-from experiments.instruments.spikes import spike_share
+from experiments.measure import Measure
+from experiments.spikes import spikes
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 
 @diagnostics.register("loss_spikes")
@@ -20,5 +25,5 @@ class LossSpikes(Diagnostic):
         """One share."""
         return [Measure("loss_spikes", "share of steps", "lower")]
 
-    def on_train_end(self, trial: ObservedTrial) -> None:
-        trial.recorder.record("loss_spikes", spike_share(trial.recorder.series("train/loss")))
+    def on_train_end(self, task: LanguageModeling) -> None:
+        task.recorder.record("loss_spikes", spikes(task.recorder.series("train/loss")))

@@ -1,12 +1,16 @@
 """The gradient of every single matrix."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from analysis.record.measure import TRAINED, Measure
-from components.domains import Count
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from components.model import Decoder
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.instruments.observed_trial import ObservedTrial
+from experiments.measure import Measure
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 
 @diagnostics.register("matrix_gradient")
@@ -17,25 +21,22 @@ class MatrixGradient(Diagnostic):
     Source: Xiong et al. 2020, arXiv:2002.04745, theorem 1 (the last layer's FFN).
     """
 
-    def __init__(self, *, every: Count = 50) -> None:
+    def __init__(self, *, every: int = 50) -> None:
         self.every = every
         self._places: dict[str, int] = {}
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """One for each matrix, and once more for those of the last layer."""
-        return [
-            Measure(f"matrix_gradient/{name}", "nats/token", reduction="median", about=TRAINED)
-            for name in matrices(model)
-        ]
+        return [Measure(f"matrix_gradient/{name}", "nats/token", reduction="median") for name in matrices(model)]
 
-    def on_fit_start(self, trial: ObservedTrial) -> None:
-        self._places = matrices(trial.model)
+    def on_fit_start(self, task: LanguageModeling) -> None:
+        self._places = matrices(task.model)
 
-    def on_before_optimizer_step(self, trial: ObservedTrial) -> None:
-        if trial.step % self.every == 0:
-            norms = trial.gradient_norms()
+    def on_before_optimizer_step(self, task: LanguageModeling) -> None:
+        if task.step % self.every == 0:
+            norms = task.gradient_norms()
             for name, place in self._places.items():
-                trial.recorder.record(f"matrix_gradient/{name}", norms[place])
+                task.recorder.record(f"matrix_gradient/{name}", norms[place])
 
 
 def matrices(model: Decoder) -> dict[str, int]:

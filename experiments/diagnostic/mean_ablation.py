@@ -1,8 +1,8 @@
 """Let each head, sublayer and layer of the trained model say the same to all tokens."""
 
+from experiments.ablation import Ablation
 from experiments.diagnostic import diagnostics
-from experiments.diagnostic._site_ablation import Ablation
-from experiments.instruments.intervene import mean_output
+from experiments.intervene import mean
 
 
 @diagnostics.register("mean_ablation")
@@ -13,4 +13,4 @@ class MeanAblation(Ablation):
     Source: Wang et al. 2022, arXiv:2211.00593, section 2.1 (mean ablation).
     """
 
-    name, replacement = "mean_ablation", mean_output
+    name, replacement = "mean_ablation", mean

@@ -1,20 +1,23 @@
 """Where in the stream the answer lies."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Logits
 from experiments.data import IGNORED, Batch
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.instruments.intervene import patching_stream
-from experiments.instruments.observed_trial import ObservedTrial
-from experiments.instruments.trace import stream_places, trace_forward
+from experiments.intervene import patched
+from experiments.measure import Measure
+from experiments.observe import observed, places
 
-ROUNDING = 16.0  # times ε of the largest logit, that a difference of means of logits can owe to it
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 
 @diagnostics.register("patching")
@@ -23,37 +26,34 @@ class Patching(Diagnostic):
     logits that comes over when the stream at a layer is the other sequence's: at that position, and everywhere else
 
     (d_patched − d)/(d' − d), d the logit of the other's answer less that of its own; in means over pairs of the first
-    batch of the validation set. The answer moves from elsewhere to its position as layers go by. NaN where d' − d is
-    within the rounding of the logits.
+    batch of the validation set. The answer moves from elsewhere to its position as layers go by.
     Source: Meng et al. 2022, arXiv:2202.05262, section 2; Elhage et al. 2021 (the residual stream as a channel).
     """
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Two for each place."""
-        spots = [f"patching/{where}/{place}" for where in ("answer", "elsewhere") for place in stream_places(model)]
+        spots = [f"patching/{where}/{place}" for where in ("answer", "elsewhere") for place in places(model)]
         return [Measure(name, "share") for name in spots]
 
-    def on_trained(self, trial: ObservedTrial) -> None:
-        batch = trial.held_out(trial.model.sizes.context)[0]
+    def on_trained(self, task: LanguageModeling) -> None:
+        batch = task.held_out(task.model.sizes.context)[0]
         rows, donors, position = pairs(batch)
         if not len(rows):
             return
-        answer = torch.arange(batch.inputs.shape[1], device=trial.device) == position[:, None]
+        answer = torch.arange(batch.inputs.shape[1], device=task.device) == position[:, None]
         own, others = batch.targets[rows, position], batch.targets[donors, position]
-        tokens, donor = batch.inputs[rows], trace_forward(trial.model, batch.inputs[donors])
+        tokens, donor = batch.inputs[rows], observed(task.model, batch.inputs[donors])
 
         def difference(logits: Logits) -> Tensor:
             at = logits[torch.arange(len(rows)), position]
             return (at.gather(1, others[:, None]) - at.gather(1, own[:, None])).mean()
 
-        low, high = difference(trial.model.forward(tokens)), difference(donor.logits)
-        rounding = ROUNDING * torch.finfo(donor.logits.dtype).eps * donor.logits.abs().max()
+        low, high = difference(task.model.forward(tokens)), difference(donor.logits)
         for name, where in {"answer": answer, "elsewhere": ~answer}.items():
             for place, stream in donor.stream.items():
-                with patching_stream(trial.model, place, where, stream):
-                    share = (difference(trial.model.forward(tokens)) - low) / (high - low)
-                share = torch.where((high - low).abs() > rounding, share, torch.nan)
-                trial.recorder.record(f"patching/{name}/{place}", share)
+                with patched(task.model, place, where, stream):
+                    share = (difference(task.model.forward(tokens)) - low) / (high - low)
+                task.recorder.record(f"patching/{name}/{place}", share)
 
 
 def pairs(batch: Batch) -> tuple[Tensor, Tensor, Tensor]:

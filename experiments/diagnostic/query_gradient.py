@@ -1,17 +1,22 @@
 """How hard the loss pulls at single queries."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from analysis.record.measure import Measure
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from components.model import Decoder
-from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.instruments.observed_trial import ObservedTrial
-from experiments.instruments.token_norms import record_token_norms, token_gradient_norms, token_norm_measures
-from experiments.instruments.trace import ForwardTrace, attention_cores
+from experiments.diagnostic import Look, diagnostics
+from experiments.measure import Measure
+from experiments.observe import Seen, reading
+from experiments.quantiles import gradients, measures, record
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 
 @diagnostics.register("query_gradient")
-class QueryGradient(ModelDiagnostic):
+class QueryGradient(Look):
     """‖∂(Σ losses)/∂q_t‖₂ of the scaled queries of each layer's heads: root mean square, quantiles 10, 50, 90 %
 
     With saturated attention the median falls while the root mean square, which few queries make, may rise.
@@ -20,8 +25,8 @@ class QueryGradient(ModelDiagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Four for each layer that attends."""
-        return token_norm_measures("query_gradient", list(attention_cores(model)))
+        return measures("query_gradient", list(reading(model)))
 
-    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
-        queries = {place: read.q for place, read in seen.attention.items()}
-        record_token_norms(trial, "query_gradient", token_gradient_norms(seen, queries) if queries else {})
+    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+        queries = {place: read.q for place, read in seen.reads.items()}
+        record(task, "query_gradient", gradients(seen, queries) if queries else {})

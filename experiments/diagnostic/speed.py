@@ -1,17 +1,22 @@
 """How fast a trial trains, and how much memory it takes."""
 
+from __future__ import annotations
+
 import copy
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
-from analysis.record.measure import Measure
-from components.domains import Count, Positive
 from components.model import Decoder
+from experiments.budget import training_flops
 from experiments.diagnostic import Diagnostic, diagnostics
-from experiments.instruments.cost import peak_memory, training_flops
-from experiments.instruments.observed_trial import ObservedTrial
+from experiments.measure import Measure
+from experiments.memory import peak
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 
 @diagnostics.register("speed")
@@ -24,7 +29,7 @@ class Speed(Diagnostic):
     Source: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, section 4.1 (with attention over all of T²).
     """
 
-    def __init__(self, *, every: Count = 100, span: Count = 20, peak_teraflops: Positive | None = None) -> None:
+    def __init__(self, *, every: int = 100, span: int = 20, peak_teraflops: float | None = None) -> None:
         self.every, self.span, self.peak_teraflops = every, min(span, every), peak_teraflops
         self._began: tuple[int, int, float] | None = None
         self._flops, self._available = 0.0, 0.0
@@ -37,33 +42,33 @@ class Speed(Diagnostic):
             Measure("peak_memory", "MB", "lower", repeats="roughly"),
         ]
 
-    def on_fit_start(self, trial: ObservedTrial) -> None:
+    def on_fit_start(self, task: LanguageModeling) -> None:
         from lightning.fabric.utilities.throughput import get_available_flops  # planning can do without
 
-        self._flops = training_flops(copy.deepcopy(trial.model).to("meta"))
-        precise = torch.bfloat16 if "bf16" in trial.precision else torch.float32
-        known = get_available_flops(trial.device, precise) if trial.device.type == "cuda" else 0
-        self._available = (self.peak_teraflops * 1e12 if self.peak_teraflops else float(known or 0)) * trial.world
+        self._flops = training_flops(copy.deepcopy(task.model).to("meta"))
+        precise = torch.bfloat16 if "bf16" in str(task.trainer.precision) else torch.float32
+        known = get_available_flops(task.device, precise) if task.device.type == "cuda" else 0
+        self._available = (self.peak_teraflops * 1e12 if self.peak_teraflops else float(known or 0)) * task.rank.world
 
-    def on_train_batch_end(self, trial: ObservedTrial) -> None:
-        if self._began is not None and trial.step % self.every == 0:
-            self._record(trial, *self._began)
-        if (trial.step + self.span) % self.every == 0:
-            self._began = (trial.step, trial.tokens, _now(trial))
-        if trial.step == trial.steps:
-            trial.recorder.record("peak_memory", torch.tensor(peak_memory(trial.device) / 1e6, device=trial.device))
+    def on_train_batch_end(self, task: LanguageModeling) -> None:
+        if self._began is not None and task.step % self.every == 0:
+            self._record(task, *self._began)
+        if (task.step + self.span) % self.every == 0:
+            self._began = (task.step, task.tokens, _now(task))
+        if task.step == task.steps:
+            task.recorder.record("peak_memory", torch.tensor(peak(task.device) / 1e6, device=task.device))
 
-    def _record(self, trial: ObservedTrial, step: int, tokens: int, began: float) -> None:
+    def _record(self, task: LanguageModeling, step: int, tokens: int, began: float) -> None:
         """The pace since then, if no validation came between."""
-        if trial.validated < step:
-            pace = (trial.tokens - tokens) / (_now(trial) - began)
-            trial.recorder.record("tokens_per_second", torch.tensor(pace, device=trial.device))
+        if task.validated < step:
+            pace = (task.tokens - tokens) / (_now(task) - began)
+            task.recorder.record("tokens_per_second", torch.tensor(pace, device=task.device))
             if self._available:
-                trial.recorder.record("mfu", torch.tensor(pace * self._flops / self._available, device=trial.device))
+                task.recorder.record("mfu", torch.tensor(pace * self._flops / self._available, device=task.device))
 
 
-def _now(trial: ObservedTrial) -> float:
+def _now(task: LanguageModeling) -> float:
     """Seconds, once the device has done what it was told."""
-    if trial.device.type == "cuda":
-        torch.cuda.synchronize(trial.device)
+    if task.device.type == "cuda":
+        torch.cuda.synchronize(task.device)
     return time.perf_counter()

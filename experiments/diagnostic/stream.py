@@ -1,28 +1,32 @@
 """The residual stream: how large it is, how uneven, how alike its tokens become."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from analysis.record.measure import Measure
 from components.model import Decoder
 from components.shapes import Hidden
-from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.instruments.observed_trial import ObservedTrial
-from experiments.instruments.trace import ForwardTrace, stream_places
+from experiments.diagnostic import Look, diagnostics
+from experiments.measure import Measure
+from experiments.observe import Seen, places
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 NAMES = ("rms", "kurtosis", "outlier", "rank", "cosine")
 FAR, LAYERS, TOKENS = 6.0, 0.25, 0.06  # what makes a feature an outlier
-ROUNDING = 8.0  # times ε, of the whole, that tokens which are one may seem apart
 
 
 @diagnostics.register("stream")
-class Stream(ModelDiagnostic):
+class Stream(Look):
     """The stream before the first layer and after each: root mean square; kurtosis mean x⁴ / (mean x²)² of a token's
     features (3 if normal); outlier, the largest |x| over the root mean square; rank ‖X − 1x̄ᵀ‖_F / ‖X‖_F, 0 where all
-    tokens are one to within rounding (8 ε); cosine, the mean over pairs of tokens
+    tokens are one; cosine, the mean over pairs of tokens
 
     Means over sequences. `outlier_features` counts features beyond 6 root mean squares in at least a quarter of the
     layers and 6 % of the tokens.
@@ -32,14 +36,14 @@ class Stream(ModelDiagnostic):
 
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """For each place."""
-        found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in stream_places(model)]
+        found = [Measure(f"stream/{name}/{place}", "1") for name in NAMES for place in places(model)]
         return [*found, Measure("stream/outlier_features", "features")]
 
-    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
+    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
         for place, x in seen.stream.items():
             for name, value in statistics(x.detach()).items():
-                trial.recorder.record(f"stream/{name}/{place}", value)
-        trial.recorder.record("stream/outlier_features", outlier_features(list(seen.stream.values())))
+                task.recorder.record(f"stream/{name}/{place}", value)
+        task.recorder.record("stream/outlier_features", outlier_features(list(seen.stream.values())))
 
 
 def statistics(x: Hidden) -> dict[str, Tensor]:
@@ -47,13 +51,12 @@ def statistics(x: Hidden) -> dict[str, Tensor]:
     x = x.to(torch.promote_types(x.dtype, torch.float32))
     squares, size = x.square(), x.norm(dim=(1, 2))
     tokens = x.shape[1]
-    apart = (x - x.mean(1, keepdim=True)).norm(dim=(1, 2)) / size
     total = normalize(x, dim=-1).sum(1).square().sum(-1)  # of all pairs' cosines, each token with itself too
     return {
         "rms": squares.mean().sqrt(),
         "kurtosis": (x.pow(4).mean(-1) / squares.mean(-1).square()).mean(),
         "outlier": x.abs().max() / squares.mean().sqrt(),
-        "rank": torch.where(apart > ROUNDING * torch.finfo(x.dtype).eps, apart, 0.0).mean(),
+        "rank": ((x - x.mean(1, keepdim=True)).norm(dim=(1, 2)) / size).mean(),
         "cosine": ((total - tokens) / (tokens * (tokens - 1))).mean(),
     }
 

@@ -1,19 +1,22 @@
 """How hard single tokens' losses pull at the residual stream."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import torch
-
-from analysis.record.measure import Measure
 from components.model import Decoder
-from experiments.diagnostic import ModelDiagnostic, diagnostics
-from experiments.instruments.observed_trial import ObservedTrial
-from experiments.instruments.token_norms import record_token_norms, token_gradient_norms, token_norm_measures
-from experiments.instruments.trace import ForwardTrace, stream_places
+from experiments.diagnostic import Look, diagnostics
+from experiments.measure import Measure
+from experiments.observe import Seen, places
+from experiments.quantiles import gradients, measures, record
+
+if TYPE_CHECKING:
+    from experiments.task import LanguageModeling
 
 
 @diagnostics.register("token_gradient")
-class TokenGradient(ModelDiagnostic):
+class TokenGradient(Look):
     """‖∂(Σ losses)/∂x_t‖₂ of the stream's tokens before the first layer and after each: root mean square, quantiles
 
     `first_to_last` is the root mean square before the first layer over that after the last.
@@ -23,11 +26,10 @@ class TokenGradient(ModelDiagnostic):
     def measures(self, model: Decoder) -> Sequence[Measure]:
         """Four for each place, and the ratio."""
         ratio = Measure("token_gradient/first_to_last", "1", reduction="median")
-        return [*token_norm_measures("token_gradient", stream_places(model)), ratio]
+        return [*measures("token_gradient", places(model)), ratio]
 
-    def on_inspect(self, trial: ObservedTrial, seen: ForwardTrace) -> None:
-        found = token_gradient_norms(seen, seen.stream)
-        record_token_norms(trial, "token_gradient", found)
+    def on_look(self, task: LanguageModeling, seen: Seen) -> None:
+        found = gradients(seen, seen.stream)
+        record(task, "token_gradient", found)
         first, *_, last = (each["rms"] for each in found.values())
-        ratio = torch.where(last > torch.finfo(last.dtype).tiny, first / last, torch.nan)
-        trial.recorder.record("token_gradient/first_to_last", ratio)
+        task.recorder.record("token_gradient/first_to_last", first / last)

@@ -1,8 +1,8 @@
 """Silence each head, sublayer and layer of the trained model."""
 
+from experiments.ablation import Ablation
 from experiments.diagnostic import diagnostics
-from experiments.diagnostic._site_ablation import Ablation
-from experiments.instruments.intervene import zero_output
+from experiments.intervene import zero
 
 
 @diagnostics.register("zero_ablation")
@@ -12,4 +12,4 @@ class ZeroAblation(Ablation):
     Source: Voita et al. 2019, arXiv:1905.09418, section 5; Michel et al. 2019, arXiv:1905.10650, section 3.
     """
 
-    name, replacement = "zero_ablation", zero_output
+    name, replacement = "zero_ablation", zero

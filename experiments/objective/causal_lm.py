@@ -1,6 +1,5 @@
 """Predict each token from those before it."""
 
-from components.domains import NonNegative
 from experiments.objective import Objective, objectives
 
 
@@ -11,5 +10,5 @@ class CausalLM(Objective):
     Source: Radford et al. 2018 (GPT), eq. 1; z-loss, Chowdhery et al. 2022, arXiv:2204.02311, section 5.
     """
 
-    def __init__(self, *, z_loss: NonNegative = 0.0) -> None:
+    def __init__(self, *, z_loss: float = 0.0) -> None:
         self.z_loss = z_loss

@@ -2,7 +2,6 @@
 
 import torch
 
-from components.domains import NonNegative, PositiveShare
 from experiments.data import IGNORED, Batch
 from experiments.objective import Objective, objectives
 
@@ -17,7 +16,9 @@ class MaskedLM(Objective):
 
     extra_tokens = 1
 
-    def __init__(self, *, share: PositiveShare = 0.15, z_loss: NonNegative = 0.0) -> None:
+    def __init__(self, *, share: float = 0.15, z_loss: float = 0.0) -> None:
+        if not 0 < share <= 1:
+            raise ValueError(f"objective.share={share}: must be above 0 and at most 1")
         self.share, self.z_loss = share, z_loss
 
     def pose(self, batch: Batch, vocabulary: int, generator: torch.Generator) -> Batch:

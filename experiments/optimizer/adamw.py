@@ -3,7 +3,6 @@
 from torch import nn
 from torch.optim import AdamW
 
-from components.domains import NonNegative, Positive, Probability
 from experiments.optimizer import Decay, decayed, optimizers
 
 
@@ -11,10 +10,10 @@ from experiments.optimizer import Decay, decayed, optimizers
 def adamw(
     model: nn.Module,
     *,
-    lr: NonNegative = 3e-3,
-    betas: tuple[Probability, Probability] = (0.9, 0.95),
-    weight_decay: NonNegative = 0.1,
-    eps: Positive = 1e-8,
+    lr: float = 3e-3,
+    betas: tuple[float, float] = (0.9, 0.95),
+    weight_decay: float = 0.1,
+    eps: float = 1e-8,
     decay: Decay = Decay.matrices,
 ) -> AdamW:
     """w ← w − lr · (m̂ / (√v̂ + eps) + weight_decay · w), the last only for weights that `decay` names

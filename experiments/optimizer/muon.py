@@ -7,7 +7,6 @@ import torch
 from torch import nn
 from torch.optim import AdamW, Optimizer
 
-from components.domains import NonNegative, Probability
 from components.linear import Linear
 from experiments.optimizer import Decay, decayed, optimizers
 
@@ -44,10 +43,10 @@ class Pair(Optimizer):
 def muon(
     model: nn.Module,
     *,
-    lr: NonNegative = 3e-3,
-    momentum: Probability = 0.95,
-    betas: tuple[Probability, Probability] = (0.9, 0.95),
-    weight_decay: NonNegative = 0.1,
+    lr: float = 3e-3,
+    momentum: float = 0.95,
+    betas: tuple[float, float] = (0.9, 0.95),
+    weight_decay: float = 0.1,
     decay: Decay = Decay.matrices,
 ) -> Optimizer:
     """W ← W − lr · 0.2 √max(rows, columns) · NewtonSchulz(momentum of g), decoupled decay; AdamW beside it

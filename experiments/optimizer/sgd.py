@@ -3,7 +3,6 @@
 from torch import nn
 from torch.optim import SGD
 
-from components.domains import NonNegative, Probability
 from experiments.optimizer import Decay, decayed, optimizers
 
 
@@ -11,9 +10,9 @@ from experiments.optimizer import Decay, decayed, optimizers
 def sgd(
     model: nn.Module,
     *,
-    lr: NonNegative = 0.1,
-    momentum: Probability = 0.9,
-    weight_decay: NonNegative = 0.0,
+    lr: float = 0.1,
+    momentum: float = 0.9,
+    weight_decay: float = 0.0,
     decay: Decay = Decay.matrices,
 ) -> SGD:
     """v ← momentum · v + g + weight_decay · w,  w ← w − lr · v, decay only for weights that `decay` names

@@ -3,12 +3,11 @@
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
-from components.domains import Index
 from experiments.schedule import level, phased, schedules
 
 
 @schedules.register("constant")
-def constant(optimizer: Optimizer, steps: int, *, warmup: Index = 0) -> LRScheduler:
+def constant(optimizer: Optimizer, steps: int, *, warmup: int = 0) -> LRScheduler:
     """lr_t = lr · (t + 1) / warmup for t < warmup, then lr
 
     Source: Robbins & Monro 1951 for what it lacks; torch.optim.lr_scheduler.ConstantLR.

@@ -5,12 +5,11 @@ from functools import partial
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import CosineAnnealingLR, LRScheduler
 
-from components.domains import Index, Share
 from experiments.schedule import phased, schedules
 
 
 @schedules.register("warmup_cosine")
-def warmup_cosine(optimizer: Optimizer, steps: int, *, warmup: Index = 50, final: Share = 0.1) -> LRScheduler:
+def warmup_cosine(optimizer: Optimizer, steps: int, *, warmup: int = 50, final: float = 0.1) -> LRScheduler:
     """lr_t = lr · (t + 1) / warmup for t < warmup, then lr · (final + (1 − final) · (1 + cos πu) / 2), u from 0 to 1
 
     `warmup` counts steps; `final` is the share of the peak that it falls to.

@@ -3,19 +3,11 @@
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
-from components.domains import Index, PositiveShare, Share
 from experiments.schedule import fall, level, phased, schedules
 
 
 @schedules.register("wsd")
-def wsd(
-    optimizer: Optimizer,
-    steps: int,
-    *,
-    warmup: Index = 50,
-    decay: PositiveShare = 0.2,
-    final: Share = 0.0,
-) -> LRScheduler:
+def wsd(optimizer: Optimizer, steps: int, *, warmup: int = 50, decay: float = 0.2, final: float = 0.0) -> LRScheduler:
     """lr_t = lr · (t + 1) / warmup for t < warmup, then lr, and over the last share `decay` of steps down to final · lr
 
     Raises ValueError if decay and warm-up leave no room for each other.

@@ -11,18 +11,17 @@ import pandas as pd
 import pytest
 
 import analysis
-from analysis.findings.disclosures import effects_with_excluded, missing_data
-from analysis.page import heatmaps as heat
-from analysis.page import plots
-from analysis.page.report import write_report
-from analysis.statistics.effects import paired_effect, paired_effects
-from analysis.statistics.factorial import factorial_effects
-from analysis.statistics.interventions import site_matrices
-from analysis.statistics.layers import layer_profiles
-from analysis.statistics.learning_rate import learning_rate_curves, sensitivities
-from analysis.statistics.rates import kaplan_meier, outcome_rates, share_interval, times_to_solve
-from analysis.tables.from_frame import results_from_frame as from_frame
-from analysis.tables.results import Results, read_results
+from analysis import from_frame, heat, plots
+from analysis.contents import exclusions
+from analysis.depth import profiles
+from analysis.effect import paired
+from analysis.factors import factorial
+from analysis.limits import missing
+from analysis.rates import rates, share, solving, survival
+from analysis.report import write_report
+from analysis.results import Results, opened
+from analysis.sensitivity import curves, sensitivities
+from analysis.sites import matrices
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import planted  # pyright: ignore[reportMissingImports]
@@ -66,11 +65,11 @@ def test_holm_holds_and_promises_are_kept() -> None:
 def test_a_table_from_elsewhere_gives_the_effects_of_a_study() -> None:
     results = crossed()
     assert results.arms[0] == "norm=rms, placement=pre"
-    found = {effect.arm: effect.effect for effect in paired_effects(results)}
+    found = results.effects().set_index("arm").effect
     assert found["norm=none, placement=pre"] == pytest.approx(0.1, abs=0.015)
     assert found["norm=rms, placement=post"] == pytest.approx(0.2, abs=0.015)
     other = from_frame(results.history, arm="arm", endpoints={"loss": "final"}, baseline="norm=none, placement=post")
-    assert max(effect.effect for effect in paired_effects(other)) < 0
+    assert other.effects().effect.max() < 0
     with pytest.raises(ValueError, match=r"there is no column 'los' \(did you mean 'loss'\?\)"):
         from_frame(results.history, endpoints={"los": "final"})
     same = {"norm=none, placement=pre": {"loss": "same"}}
@@ -89,34 +88,32 @@ def test_a_table_from_elsewhere_gives_the_effects_of_a_study() -> None:
 
 @pytest.mark.parametrize("interaction", [0.0, 0.15])
 def test_main_effects_and_interactions_are_those_that_were_planted(interaction: float) -> None:
-    found = {effect.term: effect for effect in factorial_effects(crossed(interaction=interaction))}
-    assert found["norm=none"].effect == pytest.approx(0.1 + interaction / 2, abs=0.01)
-    assert found["placement=post"].effect == pytest.approx(0.2 + interaction / 2, abs=0.01)
+    found = factorial(crossed(interaction=interaction)).set_index("effect of")
+    assert found.effect["norm=none"] == pytest.approx(0.1 + interaction / 2, abs=0.01)
+    assert found.effect["placement=post"] == pytest.approx(0.2 + interaction / 2, abs=0.01)
     both = "norm=none × placement=post"
-    assert found[both].effect == pytest.approx(interaction, abs=0.02)
-    assert (found[both].p_holm < 0.05) == (interaction > 0)
+    assert found.effect[both] == pytest.approx(interaction, abs=0.02)
+    assert bool(found.p_holm[both] < 0.05) == (interaction > 0)
 
 
 def test_one_factor_has_no_interactions(write_study: Write) -> None:
-    assert factorial_effects(read_results(write_study())) == []
+    assert factorial(opened(write_study())).empty
 
 
 def test_a_divergence_in_a_table_is_one() -> None:
     table = crossed().history
     table.loc[(table.arm == "norm=none, placement=pre") & (table.seed == 3), "loss"] = np.inf
     results = from_frame(table, endpoints={"loss": "final"})
-    pairs = {effect.arm: effect.pairs for effect in paired_effects(results)}
-    assert pairs["norm=none, placement=pre"] == 7
-    rates = {(rate.arm, rate.outcome): rate for rate in outcome_rates(results)}
-    diverged = rates["norm=none, placement=pre", "diverged"]
-    assert (diverged.count, diverged.n) == (1, 8)
-    assert diverged.interval.low == pytest.approx(0.0032, abs=1e-4)  # Clopper and Pearson's
-    assert diverged.interval.high == pytest.approx(0.5265, abs=1e-4)
+    assert results.effects().set_index("arm").pairs["norm=none, placement=pre"] == 7
+    diverged = next(r for r in rates(results) if r["arm"] == "norm=none, placement=pre" and r["what"] == "diverged")
+    assert (diverged["count"], diverged["n"]) == (1, 8)
+    assert diverged["low"] == pytest.approx(0.0032, abs=1e-4)  # Clopper and Pearson's
+    assert diverged["high"] == pytest.approx(0.5265, abs=1e-4)
 
 
 @pytest.mark.parametrize(("n", "high"), [(5, 0.52), (10, 0.31), (30, 0.12)])
 def test_no_divergence_of_a_few_says_little(n: int, high: float) -> None:
-    assert share_interval(0, n).high == pytest.approx(high, abs=0.005)
+    assert share(0, n)["high"] == pytest.approx(high, abs=0.005)
 
 
 def test_a_task_that_some_never_solve_has_a_median_and_a_mean_within_the_budget() -> None:
@@ -127,11 +124,11 @@ def test_a_task_that_some_never_solve_has_a_median_and_a_mean_within_the_budget(
     ]
     results = from_frame(pd.DataFrame(rows), endpoints={"solved": "final"})
     results.measures.loc["steps_to_solve"] = ["steps", "lower", "final", "exactly"]
-    quick, slow = times_to_solve(results)
-    assert (quick.time.median, quick.time.mean) == (100, 150)
-    assert (slow.time.median, slow.time.mean) == (np.inf, 375)
-    assert kaplan_meier(pd.Series([np.nan, np.nan]), 400).mean == 400
-    assert [rate.count for rate in outcome_rates(results) if rate.outcome == "solved"] == [4, 1]
+    quick, slow = solving(results)
+    assert (quick["median"], quick["mean"]) == (100, 150)
+    assert (slow["median"], slow["mean"]) == (np.inf, 375)
+    assert survival(pd.Series([np.nan, np.nan]), 400)["mean"] == 400
+    assert [r["count"] for r in rates(results) if r["what"] == "solved"] == [4, 1]
 
 
 def test_what_never_learns_is_least_sensitive_and_its_best_loss_says_so() -> None:
@@ -145,23 +142,22 @@ def test_what_never_learns_is_least_sensitive_and_its_best_loss_says_so() -> Non
         for step in (0, 100)
     ]
     results = from_frame(pd.DataFrame(rows), arm=["scale", "optimizer.lr"], endpoints={"val/loss": "final"})
-    points = learning_rate_curves(results)
-    scaled, unscaled = sensitivities(points)
-    assert (scaled.group, scaled.best, scaled.rate, scaled.edge) == ("scale=scaled", 0.5, 1e-2, False)
-    assert scaled.sensitivity == pytest.approx((0.5 + 0 + 3.0) / 3)
-    assert unscaled.sensitivity == 0
-    assert unscaled.best == 3.4
-    assert [point.diverged for point in points] == [0, 0, 3, 0, 0, 0]
+    scaled, unscaled = sensitivities(results)
+    assert (scaled["group"], scaled["best"], scaled["rate"], scaled["edge"]) == ("scale=scaled", 0.5, 1e-2, False)
+    assert scaled["sensitivity"] == pytest.approx((0.5 + 0 + 3.0) / 3)
+    assert unscaled["sensitivity"] == 0
+    assert unscaled["best"] == 3.4
+    assert curves(results).diverged.to_list() == [0, 0, 3, 0, 0, 0]
 
 
 def test_the_bootstrap_stands_beside_from_twenty_pairs_on() -> None:
     random = np.random.default_rng(0)
     change = pd.Series(random.normal(1.0, 0.5, 20))
-    found = paired_effect(pd.Series(0.0, index=range(20)), change)
-    assert found.bca_low == pytest.approx(found.low, abs=0.05)
-    assert found.bca_high == pytest.approx(found.high, abs=0.05)
-    assert np.isnan(paired_effect(pd.Series(0.0, index=range(19)), change[:19]).bca_low)
-    assert found.seeds_needed == 5
+    found = paired(pd.Series(0.0, index=range(20)), change)
+    assert found["bca_low"] == pytest.approx(found["low"], abs=0.05)
+    assert found["bca_high"] == pytest.approx(found["high"], abs=0.05)
+    assert np.isnan(paired(pd.Series(0.0, index=range(19)), change[:19])["bca_low"])
+    assert found["seeds"] == 5
 
 
 def test_layers_and_sites_are_tables_of_means() -> None:
@@ -178,20 +174,20 @@ def test_layers_and_sites_are_tables_of_means() -> None:
     ]
     names = [name for name in rows[0] if "/" in str(name)]
     results = from_frame(pd.DataFrame(rows), endpoints=dict.fromkeys(names, "final"))
-    assert layer_profiles(results)["stream/rms"].to_numpy().tolist() == [[0.5, 1.5, 2.5], [1.5, 2.5, 3.5]]
-    matrix = site_matrices(results)["zero_ablation"]
+    assert profiles(results)["stream/rms"].to_numpy().tolist() == [[0.5, 1.5, 2.5], [1.5, 2.5, 3.5]]
+    matrix = matrices(results)["zero_ablation"]
     assert matrix.means.to_numpy().tolist() == [[0.5, 0.5]]
-    assert matrix.cell_texts().loc["layers.0.ffn", "a"] == "0.5 ± 6"
-    for figure in (heat.layer_heatmap(results, layer_profiles(results)), heat.site_heatmap(matrix)):
+    assert matrix.told().loc["layers.0.ffn", "a"] == "0.5 ± 6"
+    for figure in (heat.depths(results, profiles(results)), heat.sites(matrix)):
         assert "<svg" in plots.svg(figure)
 
 
 def test_exclusions_are_shown_with_and_without_and_named(write_study: Write) -> None:
     home = write_study(change=0.1, exclude={"100000000003": "its node lost a disk"})
-    results = read_results(home)
-    (row,) = effects_with_excluded(results)
-    assert (row.without.pairs, row.included.pairs) == (7, 8)
-    assert "norm=rmsnorm, seed 3: excluded: its node lost a disk (trial 100000000003, which finished)" in missing_data(
+    results = opened(home)
+    (row,) = exclusions(results)
+    assert (row["pairs"], row["whole"]["pairs"]) == (7, 8)
+    assert "norm=rmsnorm, seed 3: excluded: its node lost a disk (trial 100000000003, which finished)" in missing(
         results
     )
     page, _ = write_report(home)
@@ -199,8 +195,8 @@ def test_exclusions_are_shown_with_and_without_and_named(write_study: Write) -> 
 
 
 def test_a_study_that_was_extended_says_so(write_study: Write) -> None:
-    lines = missing_data(read_results(write_study(extended=[3, 5])))
-    assert [line for line in lines if "extended from 5 to 8 seeds" in line]
+    said = "extended from 5 to 8 seeds after its results could be seen: p-values are too small"
+    assert said in missing(opened(write_study(extended=[3, 5])))
 
 
 def test_a_sparse_log_is_no_divergence_and_a_column_may_be_called_arm() -> None:
@@ -213,9 +209,9 @@ def test_a_sparse_log_is_no_divergence_and_a_column_may_be_called_arm() -> None:
     ]
     results = from_frame(pd.DataFrame(rows), arm=["arm", "lr"], endpoints={"loss": "final"})
     assert set(results.trials.status) == {"finished"}
-    assert results.study.arms["arm=b, lr=2"].levels == {"arm": "b", "lr": "2"}
+    assert results.study["arms"]["arm=b, lr=2"]["levels"] == {"arm": "b", "lr": "2"}
 
 
 def test_a_rate_is_tested_exactly_however_many_pairs() -> None:
-    found = paired_effect(pd.Series([0.0] * 20), pd.Series([1.0] * 18 + [0.0] * 2))
-    assert found.p == pytest.approx(2 / 2**18)
+    found = paired(pd.Series([0.0] * 20), pd.Series([1.0] * 18 + [0.0] * 2))
+    assert found["p"] == pytest.approx(2 / 2**18)

@@ -1,11 +1,11 @@
 """A folder to which everything has happened, and its page, number by number; a paper's files."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
-from analysis.page.paper import write_paper
-from analysis.page.report import write_report
-from analysis.record.study_file import study_record, study_text
-from analysis.record.summary import write_summary
-from analysis.statistics.effects import paired_effects
-from analysis.tables.results import read_results
-from tests.analysis.conftest import trial_summary
+from analysis.paper import write_paper
+from analysis.report import write_report
+from analysis.results import opened
 
 SEEDS = 200
 ARMS = ["norm=layernorm", "norm=none", "norm=late", "norm=nan", "norm=gone", "norm=single"]
@@ -66,8 +63,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             history(folder, steps, losses)
             if place == 4 and seed % 10 == 0:
                 continue
-            ended = replace(trial_summary(status, steps=30), diverged_step=20 if status == "diverged" else None)
-            write_summary(folder, ended)
+            said = {
+                "status": status, "diverged_step": 20 if status == "diverged" else None, "parameters": 100,
+                "tokens": 64 * 30, "cpu_seconds": 1.0, "peak_memory_mb": 10.0, "versions": {"torch": "2"},
+                "data": {"content": "c"}, "code": "x", "git": "",
+            }  # fmt: skip
+            (folder / "summary.json").write_text(json.dumps(said))
     arms: dict[str, Any] = {
         arm: {
             "levels": {"norm": arm[5:]},
@@ -86,7 +87,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }  # fmt: skip
     folder = root / "studies" / "whole"
     folder.mkdir(parents=True)
-    (folder / "study.yaml").write_text(study_text(study_record(study)))
+    (folder / "study.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
     return folder
 
 
@@ -131,13 +132,13 @@ def test_a_folder_to_which_everything_happened_gives_a_right_page_number_by_numb
 
 
 def test_numbers_on_the_page_are_those_of_the_tables(home: Path) -> None:
-    results = read_results(home)
+    results = opened(home)
     table = results.endpoints["val/loss"]
     changes = (table["norm=gone"] - table["norm=layernorm"]).dropna()
-    effects = {(effect.arm, effect.endpoint): effect for effect in paired_effects(results)}
-    effect = effects["norm=gone", "val/loss"]
-    assert effect.effect == pytest.approx(changes.mean())
-    assert effect.sd_of_differences == pytest.approx(changes.std())
+    effects = results.effects()
+    found = effects[(effects.arm == "norm=gone") & (effects.endpoint == "val/loss")]
+    assert found.effect.to_list() == [pytest.approx(changes.mean())]
+    assert found.deviation.to_list() == [pytest.approx(changes.std())]
     assert results.trials.status.value_counts().to_dict() == {"finished": 960, "missing": 220, "diverged": 20}
 
 
@@ -147,7 +148,7 @@ def test_another_time_zone_and_another_locale_give_the_same_bytes(write_study: W
     names = ("report.html", "report.md", "effects.csv", "verdicts.txt")
     before = {name: (home / name).read_bytes() for name in names}
     given = {**os.environ, "TZ": "Pacific/Kiritimati", "LC_ALL": "C", "LANG": "C"}
-    line = [sys.executable, "-m", "experiments.commands.main", "report", "planted", "--results", str(home.parents[1])]
+    line = [sys.executable, "-m", "experiments.cli", "report", "planted", "--results", str(home.parents[1])]
     subprocess.run(line, env=given, check=True, capture_output=True, cwd=Path(__file__).parents[2])
     assert {name: (home / name).read_bytes() for name in names} == before
 

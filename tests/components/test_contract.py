@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from components import contract
 from components.attention import attentions
 from components.attention.softmax import Softmax
-from components.contract import checks as contract
-from components.contract.broken import BrokenContract
-from components.contract.checks import CHECKS
-from components.contract.example import parts
+from components.broken import BrokenContract
+from components.contract import CHECKS
+from components.example import parts
 from components.ffn import ffns
 from components.linear import Linear
 from components.norm import norms

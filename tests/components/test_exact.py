@@ -10,7 +10,7 @@ from torch import nn
 
 from components.attention import attentions
 from components.attention.softmax import Softmax
-from components.contract.example import COMPANIONS
+from components.example import COMPANIONS
 from components.ffn import ffns
 from components.mask import additive, masks
 from components.mixer import mixers
@@ -442,7 +442,7 @@ def test_c10_learned_positions_refuse_a_longer_sequence_and_others_take_it() -> 
     ("numbers", "words"),
     [
         ({"width": 64, "heads": 3}, "heads=3 does not divide width=64; heads that do: 1, 2, 4, 8, 16, 32, 64"),
-        ({"depth": 0}, "depth=0: must be a whole number of at least 1"),
+        ({"depth": 0}, "depth=0: must be at least 1"),
     ],
 )
 def test_c7_impossible_sizes_are_refused_with_both_numbers(numbers: dict[str, int], words: str) -> None:

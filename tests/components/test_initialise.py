@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from components.contract.example import COMPANIONS
+from components.example import COMPANIONS
 from components.init import inits
 from components.initialise import draw
 from components.model import Decoder, assemble

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from components.model import Decoder
 from components.parts import Sizes
 from components.position import positions
-from experiments.study.arm import resolve_arm
-from experiments.trial import build
+from experiments import build
+from experiments.identity import understood
 from tests.released import RELEASED, VOCABULARY, Released, Source
 
 Compose = Callable[..., DictConfig]
@@ -34,7 +34,7 @@ def library() -> Iterator[Any]:
 
 
 def ours_of(compose: Compose, released: Released) -> Decoder:
-    model, _ = build.build_model(resolve_arm(compose(*released.settings)).config, VOCABULARY)
+    model, _ = build.model(understood(compose(*released.settings)).config, VOCABULARY)
     return model.double().eval()
 
 
@@ -105,7 +105,7 @@ def test_bert_has_as_many_parameters_but_for_those_of_its_segments(compose: Comp
     with torch.device("meta"):
         theirs = library.BertForMaskedLM(config)
     settings = compose("model=bert", "model.width=768", "model.context=512")
-    ours, _ = build.build_model(resolve_arm(settings).config, config.vocab_size, device="meta")
+    ours, _ = build.model(understood(settings).config, config.vocab_size, device="meta")
     assert sum(weight.numel() for weight in theirs.parameters()) == 109_514_298
     assert sum(weight.numel() for weight in ours.parameters()) == 109_514_298 - 2 * 768
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from components.attention import attentions
-from components.contract.example import COMPANIONS
+from components.example import COMPANIONS
 from components.mixer import mixers
 from components.model import Decoder, assemble
 from components.parts import Parts, Sizes

@@ -1,1 +1,0 @@
-"""From numbers to sentences: judgements, verdicts, cautions, disclosures. It imports the rooms before it."""

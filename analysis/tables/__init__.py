@@ -1,1 +1,0 @@
-"""The record as tables of pandas. It imports `analysis.record`."""

@@ -1,1 +1,0 @@
-"""The command line. The only room that may import all others."""

@@ -1,1 +1,0 @@
-"""Looking into a model from outside: traces, interventions, norms, costs. It imports the kinds of a trial."""

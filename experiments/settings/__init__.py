@@ -1,1 +1,0 @@
-"""From words to settings: the schema, overrides, plugins, errors. It imports the kinds."""

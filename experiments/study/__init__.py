@@ -1,1 +1,0 @@
-"""From settings to arms and trials: identity, checks, tuning, what is written before a run."""

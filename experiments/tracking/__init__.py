@@ -1,1 +1,0 @@
-"""MLflow as a live view of the record. It imports `lifecycle` and `analysis.record`."""
